@@ -1,0 +1,86 @@
+/**
+ * Every bound of the service in one place: defaults, units in the name. Adapters read them from here and nowhere else;
+ * a bound that is configurable takes its default from here (`edge/settings`).
+ */
+
+/** What a run may use. The member names are the same in runs, agents, metadata, `limit.tripped` and configuration. */
+export const RUN_LIMITS = {
+  maxSteps: 25,
+  maxToolErrors: 3,
+  maxSameFailure: 2,
+  maxRunTokens: 400_000,
+  maxConversationTokens: 4_000_000,
+  maxRunMs: 15 * 60_000,
+  maxToolMs: 60_000,
+  maxFirstByteMs: 30_000,
+  maxIdleMs: 30_000,
+  maxModelMs: 5 * 60_000,
+} as const;
+
+export const LIMITS = {
+  /** REST bodies (attachments have their own bound). */
+  bodyBytes: 256 * 1024,
+  textChars: 32 * 1024,
+  frameBytes: 64 * 1024,
+  jsonDepth: 32,
+  jsonKeys: 1_000,
+  titleChars: 200,
+  reasonChars: 1_000,
+  metadataEntries: 16,
+  metadataKeyChars: 64,
+  metadataValueChars: 2_048,
+  idempotencyKeyChars: 255,
+  attachmentsPerMessage: 8,
+  participants: 100,
+  decisionsPerRequest: 64,
+  queuedRuns: 20,
+  callsPerStep: 32,
+  argsBytes: 64 * 1024,
+  toolResultBytes: 256 * 1024,
+  /** What the model is told of one tool result; the stored payload may be longer. */
+  toolResultModelChars: 64 * 1024,
+  eventBytes: 64 * 1024,
+  payloadInlineBytes: 16 * 1024,
+  excerptChars: 2_048,
+  conversationEvents: 100_000,
+  conversationBytes: 100 * 1024 * 1024,
+  page: 50,
+  pageMax: 200,
+  catchUpEvents: 1_000,
+  catchUpBytes: 1024 * 1024,
+  socketsPerUser: 10,
+  socketsPerConversation: 200,
+  /** Watchers that do not read: above the first, previews are dropped; above the second the socket is closed. */
+  slowDropBytes: 1024 * 1024,
+  slowCloseBytes: 4 * 1024 * 1024,
+  slowCloseMs: 10_000,
+  checkpointMs: 1_000,
+  checkpointBytes: 16 * 1024,
+  tokenBytes: 8 * 1024,
+  answerChars: 512 * 1024,
+  sseLineBytes: 256 * 1024,
+  streamBytes: 10 * 1024 * 1024,
+  snapshotPending: 64,
+} as const;
+
+export const DURATIONS = {
+  confirmationMs: 24 * 3_600_000,
+  continuationMs: 24 * 3_600_000,
+  budgetWaitMs: 24 * 3_600_000,
+  cancelGraceMs: 10_000,
+  watchdogMs: 30_000,
+  dedupeWindowMs: 24 * 3_600_000,
+  readBackoffMs: 1_000,
+  ticketMs: 30_000,
+} as const;
+
+/** How often a thing may be tried in all, first time included. */
+export const ATTEMPTS = {
+  modelSupersessions: 2,
+  read: 3,
+  repeatsOrProbes: 3,
+  emptyAnswers: 1,
+  modelRetriesMax: 2,
+} as const;
+
+export const PARALLEL_READS = 4;

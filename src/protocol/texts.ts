@@ -1,0 +1,65 @@
+/**
+ * Our own sentences, by code, in English and Chinese. What is stored is code and parameters; these are rendered from
+ * them. `test/protocol/texts.test.ts` asserts that both languages have the same keys.
+ */
+export type Lang = "en" | "zh";
+
+/** The language of ours that serves a locale tag best. */
+export const langOf = (locale: string | undefined): Lang => (locale?.toLowerCase().startsWith("zh") ? "zh" : "en");
+
+const EN = {
+  "call.invalid_arguments": "The arguments were not accepted.",
+  "call.unknown_tool": "There is no such tool.",
+  "call.scope_missing": "The sign-in does not allow this tool.",
+  "call.credential_expired": "The user's credential for this tool has expired.",
+  "call.timeout": "No answer came in time.",
+  "call.output_invalid": "The tool's answer had an unexpected shape.",
+  "call.outcome_unknown": "The outcome is unknown: it may or may not have happened.",
+  "call.rejected": "A person rejected this.",
+  "call.expired": "Nobody decided in time; nothing was done.",
+  "call.cancelled": "Cancelled.",
+  "call.changed_since_shown": "The target has changed since it was shown; nothing was done.",
+  "call.preview_failed": "What would happen could not be worked out; nothing was done.",
+  "call.tool_contract_violated": "The tool did not keep its contract.",
+  "call.output_truncated": "The answer was cut before this call was complete; nothing was done.",
+  "call.tool_failed": "The tool failed.",
+  "call.stale": "The tool or its policy has changed since this was proposed; nothing was done.",
+  "call.happened": "A person confirmed that it happened.",
+  "notice.tool_circuit_open": "I stopped, because a tool kept failing.",
+  "notice.step_limit": "I stopped: this took more steps than I am allowed.",
+  "notice.token_limit": "I stopped: this took more tokens than I am allowed.",
+  "notice.deadline_exceeded": "I stopped: this took longer than I am allowed.",
+  "notice.budget_exhausted": "I stopped: the budget is used up.",
+};
+export type TextKey = keyof typeof EN;
+
+const ZH: Record<TextKey, string> = {
+  "call.invalid_arguments": "参数未被接受。",
+  "call.unknown_tool": "没有这个工具。",
+  "call.scope_missing": "当前登录不允许使用这个工具。",
+  "call.credential_expired": "用户用于此工具的凭证已过期。",
+  "call.timeout": "未在规定时间内收到答复。",
+  "call.output_invalid": "工具的答复格式不符。",
+  "call.outcome_unknown": "结果未知：可能已经发生，也可能没有。",
+  "call.rejected": "已被人工拒绝。",
+  "call.expired": "无人按时决定，未执行任何操作。",
+  "call.cancelled": "已取消。",
+  "call.changed_since_shown": "目标自展示后已变化，未执行任何操作。",
+  "call.preview_failed": "无法预览将发生什么，未执行任何操作。",
+  "call.tool_contract_violated": "工具未遵守约定。",
+  "call.output_truncated": "答复在此调用完整之前被截断，未执行任何操作。",
+  "call.tool_failed": "工具执行失败。",
+  "call.stale": "工具或其策略自提出后已变化，未执行任何操作。",
+  "call.happened": "已由人工确认发生。",
+  "notice.tool_circuit_open": "某个工具反复失败，我已停止。",
+  "notice.step_limit": "步骤数超出允许范围，我已停止。",
+  "notice.token_limit": "用量超出允许的令牌数，我已停止。",
+  "notice.deadline_exceeded": "用时超出允许范围，我已停止。",
+  "notice.budget_exhausted": "预算已用完，我已停止。",
+};
+
+export const TEXTS: Record<Lang, Record<TextKey, string>> = { en: EN, zh: ZH };
+
+/** The sentence of a code, or the empty string: a code that has no sentence is a bug that the texts' test finds. */
+export const textOf = (key: string, lang: Lang): string =>
+  Object.hasOwn(TEXTS[lang], key) ? TEXTS[lang][key as TextKey] : "";

@@ -1,0 +1,34 @@
+/**
+ * The earliest moment at which time alone changes something, or makes something due. The alarm is only a reminder:
+ * every input is preceded by `time_passed`, so a late, doubled or lost alarm changes nothing (**I10**).
+ */
+import type { RunState, State } from "./state.ts";
+
+/** Epoch ms, or null where nothing of this conversation waits for time. */
+export function nextDeadline(state: State): number | null {
+  const run = state.active;
+  if (!run) return null;
+  const times = [...runTimes(run), ...run.calls.flatMap((call) => callTimes(call, run))];
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+function runTimes(run: RunState): number[] {
+  if (run.halt) return [run.halt.graceUntil];
+  const times: (number | null | undefined)[] = [
+    run.deadlineAt,
+    run.step?.phase === "asking" ? run.step.deadlineAt : null,
+    run.continuation?.expiresAt,
+    run.budget?.expiresAt,
+    run.budget?.waiting ? run.budget.retryAt : null,
+  ];
+  return times.filter((time) => typeof time === "number");
+}
+
+function callTimes(call: RunState["calls"][number], run: RunState): number[] {
+  if (run.halt) return [];
+  if (call.state === "awaiting_confirmation" || call.state === "approved") {
+    return call.expiresAt === null ? [] : [call.expiresAt];
+  }
+  if (call.state !== "executing") return [];
+  return [call.notBefore, call.deadlineAt].filter((time) => time !== null).slice(0, 1);
+}

@@ -1,0 +1,188 @@
+/** A model's answer, or its failure. Only the attempt that is outstanding now counts (**I5**). */
+import { ATTEMPTS, DURATIONS } from "../protocol/limits.ts";
+import { toolCallIdOf } from "../protocol/ids.ts";
+import { stopOf } from "../protocol/stops.ts";
+import { isoOf } from "../protocol/time.ts";
+import { agentOf, SYSTEM, type Draft } from "./draft.ts";
+import { completeMessage, endRun, settleCall } from "./ending.ts";
+import type { Input, ModelResult, PreparedCall, PreparedReady } from "./inputs.ts";
+import { ownResult } from "./results.ts";
+import type { RunState, StepState } from "./state.ts";
+
+type Answer = Extract<Input, { type: "model_answered" }>;
+type Answered = Extract<ModelResult, { kind: "answered" }>;
+
+export function modelAnswered(draft: Draft, input: Answer): void {
+  const run = draft.state.active;
+  const step = run?.step;
+  if (!run || step?.phase !== "asking" || input.effectId !== `${run.id}.s${step.n}`) return;
+  if (input.attempt !== step.attempt || input.incarnation !== draft.state.incarnation) return;
+  const { result } = input;
+  switch (result.kind) {
+    case "answered":
+      return answered(draft, run, step, result);
+    case "failed":
+      return failed(draft, run, step, result);
+    case "aborted":
+      return aborted(draft, run, step, result);
+    case "no_budget":
+      return noBudget(draft, run, step, result);
+  }
+}
+
+function answered(draft: Draft, run: RunState, step: StepState, result: Answered): void {
+  const { verdict, text } = result;
+  if (verdict === "empty" && step.emptyAnswers < ATTEMPTS.emptyAnswers && !run.halt) {
+    return supersede(draft, run, step, "empty_answer", result);
+  }
+  const whole = verdict === "plan" || verdict === "final" || verdict === "truncated_calls";
+  completeMessage(draft, run, text, whole ? "complete" : "incomplete", whole ? result.reasoning : undefined);
+  finishStep(draft, run, step, result);
+  if (run.halt) {
+    propose(draft, run, step, result.calls);
+    for (const call of draft.run.calls) settleCall(draft, draft.run, call.id);
+    return;
+  }
+  switch (verdict) {
+    case "plan":
+      return propose(draft, run, step, result.calls);
+    case "final":
+      return endRun(draft, draft.run, stopOf("final_answer", "The model answered."));
+    case "truncated_calls":
+      propose(
+        draft,
+        run,
+        step,
+        result.calls.map((call, i) => truncated(draft, run, call, i)),
+      );
+      if (draft.run.truncations > 1) endRun(draft, draft.run, TRUNCATED);
+      return;
+    case "truncated_text":
+      return endRun(draft, draft.run, TRUNCATED);
+    case "refused":
+      return endRun(draft, draft.run, stopOf("model_refused", "The model, or its provider's filter, refused."));
+    case "empty":
+      return endRun(draft, draft.run, stopOf("model_protocol_error", "The model answered nothing, twice."));
+  }
+}
+
+const TRUNCATED = stopOf("output_truncated", "The model's answer was cut at its length limit.");
+
+function truncated(draft: Draft, run: RunState, call: PreparedCall, index: number): PreparedCall {
+  const id = toolCallIdOf(run.id, draft.run.callCount + 1 + index);
+  const { tool, fingerprint } = call;
+  const payload = ownResult(run, { id, tool }, "output_truncated");
+  return { kind: "refused", tool, fingerprint, payload, modelArgs: {} };
+}
+
+function failed(draft: Draft, run: RunState, step: StepState, result: Extract<ModelResult, { kind: "failed" }>): void {
+  const shown = result.text.text !== "";
+  const again = result.stop.retryable && !shown && step.retries < run.policy.modelRetries;
+  if (again && !run.halt) return supersede(draft, run, step, "retry", result);
+  completeMessage(draft, run, result.text, "incomplete");
+  finishStep(draft, run, step, result);
+  if (!run.halt) endRun(draft, draft.run, result.stop);
+}
+
+/** The performer aborted it because it is no longer wanted: after a stop, what was shown is kept. */
+function aborted(
+  draft: Draft,
+  run: RunState,
+  step: StepState,
+  result: Extract<ModelResult, { kind: "aborted" }>,
+): void {
+  if (!run.halt) return;
+  completeMessage(draft, run, result.text, "incomplete");
+  finishStep(draft, run, step, { ...result, finishReason: null });
+}
+
+function noBudget(
+  draft: Draft,
+  run: RunState,
+  step: StepState,
+  result: Extract<ModelResult, { kind: "no_budget" }>,
+): void {
+  const { n, attempt } = step;
+  draft.emit("step.superseded", SYSTEM, { n, attempt, reason: "budget", incarnation: draft.incarnation }, run.id);
+  if (run.halt) return;
+  const expiresAt = run.budget?.expiresAt ?? draft.now + DURATIONS.budgetWaitMs;
+  draft.emit(
+    "budget.awaited",
+    SYSTEM,
+    {
+      expiresAt: isoOf(expiresAt),
+      reason: result.reason,
+      ...(result.retryAt === undefined ? {} : { retryAt: isoOf(Math.max(result.retryAt, draft.now + 1)) }),
+    },
+    run.id,
+  );
+}
+
+function supersede(
+  draft: Draft,
+  run: RunState,
+  step: StepState,
+  reason: "empty_answer" | "retry",
+  result: Pick<Answered, "usage">,
+): void {
+  const { n, attempt } = step;
+  const { incarnation } = draft;
+  draft.emit("step.superseded", SYSTEM, { n, attempt, reason, incarnation, usage: result.usage }, run.id);
+}
+
+type Finished = Pick<Answered, "finishReason" | "usage"> & { readonly request?: Answered["request"] };
+
+export function finishStep(draft: Draft, run: RunState, step: StepState, result: Finished): void {
+  draft.emit(
+    "step.finished",
+    agentOf(draft.state),
+    {
+      n: step.n,
+      attempt: step.attempt,
+      finishReason: result.finishReason,
+      usage: result.usage,
+      ...(result.request ? { request: result.request } : {}),
+    },
+    run.id,
+  );
+}
+
+/** The plan: committed whole before anything of it is dispatched, so that a crash never asks for it again. */
+function propose(draft: Draft, run: RunState, step: StepState, calls: readonly PreparedCall[]): void {
+  const first = draft.run.callCount + 1;
+  const by = agentOf(draft.state);
+  calls.forEach((call, index) => {
+    const toolCallId = toolCallIdOf(run.id, first + index);
+    if (call.kind === "refused") {
+      const { kind: _, ...refusal } = call;
+      draft.emit("tool_call.refused", SYSTEM, { toolCallId, step: step.n, ...refusal }, run.id);
+      return;
+    }
+    const { kind: _, ...ready } = call;
+    draft.emit("tool_call.proposed", by, { toolCallId, step: step.n, ...ready }, run.id);
+    if (call.gate && !run.halt) request(draft, run, toolCallId, call);
+  });
+}
+
+function request(draft: Draft, run: RunState, toolCallId: string, call: PreparedReady): void {
+  if (!call.gate) return;
+  const { tool, title, effect, args, argsDigest, expect, preview, gate } = call;
+  draft.emit(
+    "confirmation.requested",
+    SYSTEM,
+    {
+      toolCallId,
+      tool,
+      title,
+      effect,
+      args,
+      argsDigest,
+      ...(expect === undefined ? {} : { expect }),
+      ...(preview === undefined ? {} : { preview }),
+      gate,
+      expiresAt: isoOf(draft.now + gate.expiresInMs),
+      allowed: ["approve", "edit", "reject"],
+    },
+    run.id,
+  );
+}

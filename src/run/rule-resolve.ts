@@ -1,0 +1,74 @@
+/**
+ * Saying what became of a call whose outcome is unknown. Somebody with the authority to approve it says so; in a run
+ * that has ended it records, and never runs anything.
+ */
+import type { ResolutionRequest } from "../protocol/commands.ts";
+import type { EventData } from "../protocol/events.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { reject, type Rejection } from "../protocol/problems.ts";
+import { userBy, type Draft } from "./draft.ts";
+import { happenedResult, ownResult } from "./results.ts";
+import type { ResumeFacts } from "./inputs.ts";
+import type { Target } from "./targets.ts";
+import { isUnresolved } from "./status.ts";
+
+export function checkResolution({ call, whole }: Target, one: ResolutionRequest, facts: ResumeFacts): Rejection | null {
+  if (!isUnresolved(call)) {
+    const { resolution } = call;
+    if (!resolution) return reject("not_interrupted", "The call's outcome is not unknown.");
+    return reject("already_decided", `${resolution.by.id ?? "Somebody"} resolved it (${resolution.outcome}).`, {
+      extensions: { toolCallId: call.id, decidedBy: resolution.by, decidedAt: resolution.at },
+    });
+  }
+  if (whole?.halt && !whole.stop) return reject("run_finished", "The run is ending.");
+  if (one.outcome === "did_not_happen") {
+    if (facts.toolDigests[call.id] !== call.toolDigest) {
+      return reject("confirmation_stale", "The tool or its policy has changed since this was shown.");
+    }
+    if (one.argsDigest !== call.argsDigest) {
+      return reject("digest_mismatch", "These are not the arguments that the call has.");
+    }
+  }
+  const result = facts.results[call.id];
+  if (one.outcome === "happened" && result && "invalid" in result) {
+    const errors = [{ pointer: "/result", detail: result.invalid }];
+    return reject("invalid_request", result.invalid, { errors });
+  }
+  return null;
+}
+
+export function applyResolution(
+  draft: Draft,
+  target: Target | null,
+  one: ResolutionRequest,
+  principal: Principal,
+  facts: ResumeFacts,
+): void {
+  if (!target) return;
+  const by = userBy(principal);
+  draft.emit(
+    "tool_call.resolved",
+    by,
+    { toolCallId: target.call.id, by, ...outcomeOf(target, one, facts) },
+    target.run.id,
+  );
+}
+
+type Resolved = Pick<EventData<"tool_call.resolved">, "outcome" | "state" | "payload">;
+
+function outcomeOf({ run, whole, call }: Target, one: ResolutionRequest, facts: ResumeFacts): Resolved {
+  switch (one.outcome) {
+    case "happened": {
+      const given = facts.results[call.id];
+      const payload = given && !("invalid" in given) ? given : happenedResult(run, call);
+      return { outcome: "happened", state: "succeeded", payload };
+    }
+    case "did_not_happen": {
+      // In a living run this is itself the fresh approval: the call starts again, with the same key.
+      const runs = whole !== null && !whole.stop;
+      return { outcome: "did_not_happen", state: runs ? "approved" : "cancelled" };
+    }
+    case "give_up":
+      return { outcome: "give_up", state: "unknown", payload: ownResult(run, call, "outcome_unknown") };
+  }
+}

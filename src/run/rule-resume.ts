@@ -1,0 +1,102 @@
+/**
+ * Answering what a run waits for. All or none: one bad item refuses the whole request, and its pointer names it. The
+ * order of the checks is fixed (protocol, *Confirmations*), so that the same mistake always gets the same code.
+ */
+import type { Command, Decision } from "../protocol/commands.ts";
+import { runOf } from "../protocol/ids.ts";
+import type { Principal } from "../protocol/principal.ts";
+import { reject, type Rejection } from "../protocol/problems.ts";
+import { checkAuthority, checkVisible, NOT_FOUND } from "./authority.ts";
+import type { Draft } from "./draft.ts";
+import type { Facts } from "./inputs.ts";
+import { ownResult } from "./results.ts";
+import { applyContinuation, checkContinuation } from "./rule-continue.ts";
+import { applyDecision, checkDecision } from "./rule-decide.ts";
+import { applyResolution, checkResolution } from "./rule-resolve.ts";
+import type { State } from "./state.ts";
+import { missingTarget, starterOf, targetOf, type Target } from "./targets.ts";
+
+type ResumeCommand = Extract<Command, { type: "resume" }>;
+
+export function resumeRun(draft: Draft, command: ResumeCommand, principal: Principal, facts: Facts): Rejection | null {
+  const { state } = draft;
+  const hidden = checkVisible(state, principal);
+  if (hidden) return hidden;
+  if (starterOf(state, command.runId) === null) return NOT_FOUND;
+  const resume = facts.resume ?? { toolDigests: {}, edits: {}, results: {} };
+  const { decisions = [], resolutions = [], continuations = [] } = command.body;
+  const twice = duplicate([...decisions, ...resolutions].map(({ toolCallId }) => toolCallId));
+  if (twice !== null) return reject("invalid_request", `${twice} is named twice.`);
+  const checks: (readonly [string, () => Rejection | null])[] = [
+    ...decisions.map(
+      (one, i) =>
+        [
+          `/decisions/${i}`,
+          () =>
+            onCall(state, command, one, principal, (target) => checkDecision(state, target, one, principal, resume)),
+        ] as const,
+    ),
+    ...resolutions.map(
+      (one, i) =>
+        [
+          `/resolutions/${i}`,
+          () => onCall(state, command, one, principal, (target) => checkResolution(target, one, resume)),
+        ] as const,
+    ),
+    ...continuations.map(
+      (one, i) => [`/continuations/${i}`, () => checkContinuation(state, command.runId, one, principal)] as const,
+    ),
+  ];
+  for (const [pointer, check] of checks) {
+    const refused = check();
+    if (refused) return expireStale(draft, command, decisions, refused, pointer);
+  }
+  for (const one of decisions) applyDecision(draft, one, principal, resume);
+  for (const one of resolutions) applyResolution(draft, targetOf(draft.state, one.toolCallId), one, principal, resume);
+  for (const one of continuations) applyContinuation(draft, one, principal);
+  return null;
+}
+
+function onCall(
+  state: State,
+  command: ResumeCommand,
+  one: { readonly toolCallId: string },
+  principal: Principal,
+  check: (target: Target) => Rejection | null,
+): Rejection | null {
+  if (runOf(one.toolCallId) !== command.runId) return NOT_FOUND;
+  const target = targetOf(state, one.toolCallId);
+  if (!target) return missingTarget(state, one.toolCallId);
+  return checkAuthority(state, principal, target.run, target.call) ?? check(target);
+}
+
+/** A confirmation whose tool has changed since is expired by whoever tries to decide it. */
+function expireStale(
+  draft: Draft,
+  command: ResumeCommand,
+  decisions: readonly Decision[],
+  refused: Rejection,
+  pointer: string,
+): Rejection {
+  if (refused.code === "confirmation_stale") {
+    const index = Number(pointer.slice(pointer.lastIndexOf("/") + 1));
+    const target = targetOf(draft.state, decisions[index]?.toolCallId ?? "");
+    if (target?.whole) {
+      const payload = ownResult(target.whole, target.call, "expired", { text: "call.stale" });
+      const data = { toolCallId: target.call.id, reason: "stale", payload } as const;
+      draft.emit("confirmation.expired", { kind: "system" }, data, command.runId);
+    }
+  }
+  const errors = refused.errors ?? [{ pointer, detail: refused.detail }];
+  return {
+    ...refused,
+    errors: errors.map((one) => ({
+      ...one,
+      pointer: one.pointer.startsWith(pointer) ? one.pointer : pointer + one.pointer,
+    })),
+  };
+}
+
+function duplicate(ids: readonly string[]): string | null {
+  return ids.find((id, at) => ids.indexOf(id) !== at) ?? null;
+}

@@ -9,6 +9,7 @@
  */
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { envFile } from "./env-file.ts";
@@ -21,6 +22,16 @@ if (!/^\d{1,5}$/.test(port)) {
   console.error(`PORT must be a number, not ${JSON.stringify(port)}`);
   process.exit(2);
 }
+
+// Before anything is written: a second start must not replace the settings of the first.
+await new Promise<void>((free) => {
+  const probe = createServer();
+  probe.once("error", (error) => {
+    console.error(`127.0.0.1:${port} cannot be used: ${error.message}`);
+    process.exit(1);
+  });
+  probe.listen(Number(port), "127.0.0.1", () => probe.close(() => free()));
+});
 
 const childEnv: NodeJS.ProcessEnv = {
   ...process.env,
@@ -78,13 +89,20 @@ for (const [stream, sink] of [
 }
 
 let stopping = false;
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(signal, () => {
-    stopping = true;
-    child.kill("SIGTERM");
-    setTimeout(() => child.kill("SIGKILL"), 5_000).unref();
-  });
+function stop(): void {
+  if (stopping) return;
+  stopping = true;
+  child.kill("SIGTERM");
+  setTimeout(() => child.kill("SIGKILL"), 5_000).unref();
 }
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+
+// npm hands a signal to its shell and not to this process, so under npm the end of the shell is the signal.
+if (process.env["npm_lifecycle_event"] === "start") {
+  const shell = process.ppid;
+  setInterval(() => process.ppid !== shell && stop(), 250).unref();
+}
+
 child.on("error", (error) => {
   console.error(error);
   process.exitCode = 1;

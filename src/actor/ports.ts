@@ -175,6 +175,29 @@ export interface AgentPort {
   ): ToolResult | { readonly invalid: string };
 }
 
+/**
+ * The log as the outbox reads it: a cursor over it (`projectedSeq`), and the events that could not be brought over, set
+ * aside so that they do not block the others.
+ */
+export interface OutboxJournal {
+  /** Events after the cursor, oldest first, bounded by count and by bytes. */
+  unprojected(limit: number): EncodedEvent[];
+  projectedSeq(): number;
+  /** Moves the cursor on to `seq`; never back. */
+  markProjected(seq: number): void;
+  /** Sets an event aside, or counts one more attempt at it. Does not move the cursor. */
+  park(seq: number, reason: string): void;
+  /** It went through after all. */
+  unpark(seq: number): void;
+  parked(): { seq: number; reason: string; attempts: number }[];
+  /** One event of the log: what a parked row is tried again with. */
+  event(seq: number): EncodedEvent | null;
+  /** The whole of an excerpted text. */
+  payload(digest: string): string | null;
+  /** null: never initialised, or erased. */
+  identity(): State["identity"];
+}
+
 /** The outbox: brings the log to D1, in the background. */
 export interface Projector {
   /** Resolves when nothing is left, or with the time (epoch ms) at which to try again. Never rejects. */

@@ -4,11 +4,15 @@
  */
 import type { RunState, State } from "./state.ts";
 
-/** Epoch ms, or null where nothing of this conversation waits for time. */
-export function nextDeadline(state: State): number | null {
+/**
+ * Epoch ms, or null where nothing of this conversation waits for time.
+ *
+ * @param now epoch ms: a back-off that is over waits for nothing more, its call is outstanding
+ */
+export function nextDeadline(state: State, now: number): number | null {
   const run = state.active;
   if (!run) return null;
-  const times = [...runTimes(run), ...run.calls.flatMap((call) => callTimes(call, run))];
+  const times = [...runTimes(run), ...run.calls.flatMap((call) => callTimes(call, run, now))];
   return times.length === 0 ? null : Math.min(...times);
 }
 
@@ -24,11 +28,12 @@ function runTimes(run: RunState): number[] {
   return times.filter((time) => typeof time === "number");
 }
 
-function callTimes(call: RunState["calls"][number], run: RunState): number[] {
+function callTimes(call: RunState["calls"][number], run: RunState, now: number): number[] {
   if (run.halt) return [];
   if (call.state === "awaiting_confirmation" || call.state === "approved") {
     return call.expiresAt === null ? [] : [call.expiresAt];
   }
   if (call.state !== "executing") return [];
-  return [call.notBefore, call.deadlineAt].filter((time) => time !== null).slice(0, 1);
+  if (call.notBefore !== null && call.notBefore > now) return [call.notBefore];
+  return call.deadlineAt === null ? [] : [call.deadlineAt];
 }

@@ -1,0 +1,241 @@
+/**
+ * The shell of one conversation: it loads the state, turns requests, outcomes and alarms into inputs for the writer, and
+ * keeps performer, reminders and outbox in line after each commit. It decides nothing about runs; the core does.
+ *
+ * Every way in begins with `open`: a new life that finds unfinished work says so to the core before anything else, so a
+ * restart is the same whether an alarm, a request or a socket's frame is the first thing that happens.
+ */
+import type { Event } from "../protocol/events.ts";
+import type { Message } from "../protocol/message.ts";
+import { principalOf, type Principal, type RequestContext } from "../protocol/principal.ts";
+import { reject, type Rejection, type Result } from "../protocol/problems.ts";
+import type { Role } from "../protocol/roles.ts";
+import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
+import { checkVisible, NOT_FOUND } from "../run/authority.ts";
+import { nextDeadline } from "../run/deadlines.ts";
+import { isBusy } from "../run/status.ts";
+import type { State } from "../run/state.ts";
+import { answerOf } from "./command-answer.ts";
+import { commandText } from "./command-digest.ts";
+import { factsOf } from "./command-facts.ts";
+import { Credentials } from "./credentials.ts";
+import { Performer } from "./performer.ts";
+import type { ActorPorts, Checkpoint, EncodedEvent, Receipt, Transcript } from "./ports.ts";
+import { readingRole, Reads } from "./reads.ts";
+import { isolated, isWorthProjecting, Reminders } from "./reminders.ts";
+import { partialOf, StreamingText } from "./streaming-text.ts";
+import { TRANSCRIPT_EVENTS } from "./transcript-events.ts";
+import { Writer } from "./writer.ts";
+
+export class ConversationActor {
+  readonly reads: Reads;
+  readonly #ports: ActorPorts;
+  readonly #writer: Writer;
+  readonly #performer: Performer;
+  readonly #reminders: Reminders;
+  readonly #streaming: StreamingText;
+  readonly #credentials = new Credentials();
+  #transcript: Transcript | null = null;
+  #opened = false;
+  #draining = false;
+  #cancelReminder: () => void = () => undefined;
+
+  constructor(ports: ActorPorts) {
+    const { journal, clock, publisher, settings } = ports;
+    this.#ports = ports;
+    this.#streaming = new StreamingText(journal, publisher, clock, settings.checkpointMs);
+    this.#reminders = new Reminders(journal, clock, settings);
+    this.#writer = new Writer({
+      journal,
+      now: () => clock.now(),
+      partial: () => this.#streaming.partial(),
+      timers: (events) => this.#reminders.timersFor(events),
+      committed: (encoded, state) => this.#committed(encoded, state),
+    });
+    this.#performer = new Performer({
+      ...ports,
+      streaming: this.#streaming,
+      state: () => this.#writer.state,
+      transcript: () => this.#openTranscript(),
+      authHeader: (runId) => this.#credentials.of(runId),
+      deliver: (input, payloads) => void this.#writer.turn({ input, payloads }),
+    });
+    this.reads = new Reads(journal, () => this.state);
+  }
+
+  /** The state, of an object that was opened. */
+  get state(): State {
+    this.open();
+    return this.#writer.state;
+  }
+
+  /** What is being streamed right now, for a watcher that joins. */
+  inProgress(): Checkpoint | null {
+    return this.#streaming.current();
+  }
+
+  /** The first act of a life. Nothing is written for an object that was never initialised. */
+  open(): void {
+    if (this.#opened) return;
+    const state = this.#ports.journal.open();
+    this.#opened = true;
+    if (!state) return;
+    this.#writer.load(state);
+    if (state.active && isBusy(state, state.active)) {
+      const checkpoint = this.#ports.journal.checkpoint();
+      const partial = checkpoint?.runId === state.active.id ? { partial: partialOf(checkpoint) } : {};
+      this.#ports.log.warn("woke_with_unfinished_work", { runId: state.active.id });
+      this.#writer.turn({ input: { type: "woke", ...partial } });
+      this.#performer.reconcile();
+      this.#remindInMemory(this.#writer.state);
+    }
+    this.#reminders.arm(this.#writer.state);
+  }
+
+  async command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
+    const { command, idempotencyKey: key, conversationId } = request;
+    const principal = principalOf(context);
+    const hidden = this.#checkTarget(request, principal);
+    if (hidden) return { ok: false, rejection: hidden };
+    const digest =
+      key === undefined ? "" : await this.#ports.sha256(commandText(conversationId, command, principal.userId));
+    const before = key === undefined ? null : this.#replay(key, digest);
+    if (before) return before;
+    const facts = await factsOf(this.state, conversationId, command, principal, this.#ports);
+    // The same command may have been committed while its facts were worked out: from here on there is no await.
+    const meanwhile = key === undefined ? null : this.#replay(key, digest);
+    if (meanwhile) return meanwhile;
+    const runs = this.state.runCount;
+    const rejection = this.#writer.turn({
+      input: { type: "command", command, principal, facts },
+      ...(key === undefined ? {} : { receipt: (state) => this.#receipt(state, key, digest, request, principal) }),
+    });
+    if (rejection) return { ok: false, rejection };
+    this.#credentials.keep(context, command, runs, this.state);
+    return { ok: true, value: { ...this.#answer(this.state, request, principal), replayed: false } };
+  }
+
+  /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
+  alarm(): void {
+    isolated(this.#ports.log, {
+      fired: () => this.#ports.journal.alarmFired(),
+      open: () => this.open(),
+      time: () => void this.#writer.turn({ input: { type: "time_passed" } }),
+      effects: () => this.#performer.reconcile(),
+      outbox: () => this.#reminders.outboxDue() && this.#drain(),
+      arm: () => this.#reminders.arm(this.#writer.state),
+    });
+  }
+
+  /** Whether a principal may watch, and as what. */
+  watch(principal: Principal): Result<{ readonly state: State; readonly role: Role }> {
+    const { state } = this;
+    const hidden = checkVisible(state, principal);
+    return hidden
+      ? { ok: false, rejection: hidden }
+      : { ok: true, value: { state, role: readingRole(state, principal) } };
+  }
+
+  #checkTarget({ command, conversationId }: CommandRequest, principal: Principal): Rejection | null {
+    const { state } = this;
+    if (command.type === "create_conversation") {
+      if (!this.#ports.agents.exists(command.body.agent)) {
+        const errors = [{ pointer: "/agent", detail: "There is no such agent." }];
+        return reject("invalid_request", "There is no such agent.", { errors });
+      }
+      return state.identity ? checkVisible(state, principal) : null;
+    }
+    return state.identity?.conversationId === conversationId ? checkVisible(state, principal) : NOT_FOUND;
+  }
+
+  #replay(key: string, digest: string): Result<CommandAnswer> | null {
+    if (!this.state.identity) return null;
+    const receipt = this.#ports.journal.receipt(key);
+    if (!receipt) return null;
+    if (receipt.digest !== digest) {
+      return { ok: false, rejection: reject("idempotency_key_reused", "This key belongs to another request.") };
+    }
+    const status = receipt.status as CommandAnswer["status"];
+    return { ok: true, value: { status, body: JSON.parse(receipt.body) as CommandAnswer["body"], replayed: true } };
+  }
+
+  #receipt(state: State, key: string, digest: string, request: CommandRequest, principal: Principal): Receipt {
+    const { status, body } = this.#answer(state, request, principal);
+    return { key, digest, status, body: JSON.stringify(body) };
+  }
+
+  #answer(state: State, { command }: CommandRequest, principal: Principal) {
+    return answerOf(state, command, readingRole(state, principal), this.#lastMessage(command.type));
+  }
+
+  #lastMessage(type: CommandRequest["command"]["type"]): Message | null {
+    if (type !== "say_as_operator") return null;
+    return this.#ports.journal.messages({ after: Number.MAX_SAFE_INTEGER, limit: 1, order: "desc" }).data[0] ?? null;
+  }
+
+  #committed(encoded: EncodedEvent[], state: State): void {
+    const { publisher, journal } = this.#ports;
+    if (encoded.length > 0) publisher.events(encoded, state);
+    for (const { event } of encoded) {
+      this.#transcript?.append(event, (digest) => journal.payload(digest));
+      if (event.type === "message.completed" || event.type === "step.superseded" || event.type === "step.finished") {
+        this.#streaming.clear();
+      }
+    }
+    this.#performer.reconcile();
+    this.#remindInMemory(state);
+    this.#reminders.arm(state);
+    if (encoded.some(({ event }) => isWorthProjecting(event))) this.#ports.clock.after(0, () => this.#drain());
+    this.#logEnds(encoded.map(({ event }) => event));
+  }
+
+  /**
+   * While something is in flight the object is awake anyway, so deadlines are met to the millisecond and back-offs end
+   * on time; a run that waits for a person leaves no timer behind, or the object could not hibernate.
+   */
+  #remindInMemory(state: State): void {
+    this.#cancelReminder();
+    const { clock } = this.#ports;
+    const at = state.active && isBusy(state, state.active) ? nextDeadline(state, clock.now()) : null;
+    if (at === null) return;
+    this.#cancelReminder = clock.after(Math.max(0, at - clock.now()), () => {
+      this.#writer.turn({ input: { type: "time_passed" } });
+      this.#performer.reconcile();
+      this.#remindInMemory(this.#writer.state);
+    });
+  }
+
+  #openTranscript(): Transcript {
+    const { journal } = this.#ports;
+    if (this.#transcript) return this.#transcript;
+    const transcript = this.#ports.transcript();
+    for (const event of journal.eventsOf(TRANSCRIPT_EVENTS))
+      transcript.append(event, (digest) => journal.payload(digest));
+    this.#transcript = transcript;
+    return transcript;
+  }
+
+  #drain(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    void this.#ports.projector
+      .drain()
+      .then((at) => {
+        this.#draining = false;
+        this.#reminders.outboxDrained(at);
+        this.#reminders.arm(this.#writer.state);
+      })
+      .catch((error: unknown) => {
+        this.#draining = false;
+        this.#ports.log.error("outbox_failed", error);
+      });
+  }
+
+  #logEnds(events: readonly Event[]): void {
+    for (const event of events) {
+      if (event.type !== "run.completed" && event.type !== "run.failed" && event.type !== "run.cancelled") continue;
+      const { stop, steps } = event.data;
+      this.#ports.log.info("run_ended", { runId: event.runId, code: stop.code, steps, provider: stop.provider });
+    }
+  }
+}

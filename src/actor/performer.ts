@@ -1,0 +1,82 @@
+/**
+ * Brings what is in flight into line with `outstanding(state)`: starts what is missing, aborts what is too much (**I4**).
+ * Outcomes come back only as inputs, stamped with the attempt and the life that asked for them (**I5**).
+ */
+import { effectKey, outstanding, type Effect, type ModelEffect, type ToolEffect } from "../run/outstanding.ts";
+import type { Input } from "../run/inputs.ts";
+import type { State } from "../run/state.ts";
+import type { Clock, Log, ModelPort, Payload, ToolPort, Transcript } from "./ports.ts";
+import type { StreamingText } from "./streaming-text.ts";
+
+export interface PerformerDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly model: ModelPort;
+  readonly tools: ToolPort;
+  readonly streaming: StreamingText;
+  readonly state: () => State;
+  readonly transcript: () => Transcript;
+  readonly authHeader: (runId: string) => string | null;
+  readonly deliver: (input: Input, payloads: readonly Payload[]) => void;
+}
+
+interface Flight {
+  readonly effect: Effect;
+  readonly controller: AbortController;
+}
+
+export class Performer {
+  readonly #deps: PerformerDeps;
+  readonly #inFlight = new Map<string, Flight>();
+
+  constructor(deps: PerformerDeps) {
+    this.#deps = deps;
+  }
+
+  get busy(): boolean {
+    return this.#inFlight.size > 0;
+  }
+
+  /** Called after every commit and every alarm; doing it twice does nothing twice. */
+  reconcile(): void {
+    const wanted = new Map(outstanding(this.#deps.state(), this.#deps.clock.now()).map((one) => [effectKey(one), one]));
+    for (const [key, flight] of this.#inFlight) if (!wanted.has(key)) flight.controller.abort();
+    for (const [key, effect] of wanted) if (!this.#inFlight.has(key)) this.#start(key, effect);
+  }
+
+  #start(key: string, effect: Effect): void {
+    const controller = new AbortController();
+    this.#inFlight.set(key, { effect, controller });
+    const work = effect.kind === "model" ? this.#ask(effect, controller) : this.#call(effect, controller);
+    void work
+      // The ports never reject; if one does, the effect has an outcome all the same: what a crash would have left.
+      .catch((error: unknown) => this.#deps.log.error("effect_failed", error, { effectId: effect.id }))
+      .then(() => this.#inFlight.delete(key))
+      .then(() => this.reconcile())
+      .catch((error: unknown) => this.#deps.log.error("reconcile_failed", error));
+  }
+
+  async #ask(effect: ModelEffect, { signal }: AbortController): Promise<void> {
+    const { streaming, clock } = this.#deps;
+    // The answer to the command leaves first; the prompt is built in a turn of its own.
+    await new Promise<void>((resolve) => clock.after(0, resolve));
+    const at = { runId: effect.run.id, messageId: effect.messageId, attempt: effect.attempt };
+    const { result, payloads } = await this.#deps.model.ask(effect, {
+      state: this.#deps.state(),
+      signal,
+      transcript: this.#deps.transcript(),
+      onText: (text, part) => {
+        if (!signal.aborted) streaming.append({ ...at, part }, text);
+      },
+    });
+    const { id: effectId, attempt, incarnation } = effect;
+    this.#deps.deliver({ type: "model_answered", effectId, attempt, incarnation, result }, payloads);
+  }
+
+  async #call(effect: ToolEffect, { signal }: AbortController): Promise<void> {
+    const authHeader = this.#deps.authHeader(effect.run.id);
+    const { result, payloads } = await this.#deps.tools.call(effect, { state: this.#deps.state(), signal, authHeader });
+    const { id: effectId, attempt, incarnation } = effect;
+    this.#deps.deliver({ type: "tool_answered", effectId, attempt, incarnation, result }, payloads);
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The one alarm. It stands at or before the earliest duty and is rewritten only when something is due earlier, because
+ * setting it costs two fsyncs; a later duty is found when it fires. It decides nothing (**I10**): it is a reminder to
+ * ask what is due, and may come early, late, twice or never.
+ */
+import type { Event } from "../protocol/events.ts";
+import { isTerminal } from "../protocol/events.ts";
+import { nextDeadline } from "../run/deadlines.ts";
+import { outstanding } from "../run/outstanding.ts";
+import type { State } from "../run/state.ts";
+import type { ActorSettings, Clock, Journal, Log, TimerKind } from "./ports.ts";
+
+/** Events after which the history should soon know; the rest of a run goes along with its end. */
+const WORTH_PROJECTING = new Set<Event["type"]>([
+  "conversation.created",
+  "conversation.updated",
+  "conversation.deleted",
+  "participant.added",
+  "participant.role_changed",
+  "participant.removed",
+  "run.interrupted",
+  "tool_call.resolved",
+  "confirmation.decided",
+  "handover.requested",
+  "handover.accepted",
+  "handover.released",
+]);
+
+export const isWorthProjecting = (event: Event): boolean => isTerminal(event.type) || WORTH_PROJECTING.has(event.type);
+
+export class Reminders {
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #settings: ActorSettings;
+  /** When the outbox is to be looked at next, as its row says; undefined until the row was read. */
+  #outboxAt: number | null | undefined;
+
+  constructor(journal: Journal, clock: Clock, settings: ActorSettings) {
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#settings = settings;
+  }
+
+  /** The outbox's row: set with the first event that the history should learn, cleared when it is drained. */
+  timersFor(events: readonly Event[]): Partial<Record<TimerKind, number | null>> {
+    if (this.#outbox() !== null || !events.some(isWorthProjecting)) return {};
+    this.#outboxAt = this.#clock.now() + this.#settings.outboxMs;
+    return { outbox: this.#outboxAt };
+  }
+
+  outboxDue(): boolean {
+    const at = this.#outbox();
+    return at !== null && at <= this.#clock.now();
+  }
+
+  /** @param at epoch ms of the next try; null: nothing is left to bring over */
+  outboxDrained(at: number | null): void {
+    if (this.#outbox() === at) return;
+    this.#outboxAt = at;
+    this.#journal.setTimers({ outbox: at });
+  }
+
+  arm(state: State): void {
+    const earliest = this.#earliest(state);
+    const standing = this.#journal.alarmAt();
+    if (earliest === null || (standing !== null && standing <= earliest)) return;
+    this.#journal.setAlarm(earliest);
+  }
+
+  #earliest(state: State): number | null {
+    const now = this.#clock.now();
+    const working = outstanding(state, Number.MAX_SAFE_INTEGER).length > 0 || state.active?.halt;
+    const watchdog = working ? now + this.#settings.watchdogMs : null;
+    const due = [nextDeadline(state, now), watchdog, this.#outbox()].filter((at) => at !== null);
+    return due.length === 0 ? null : Math.max(now, Math.min(...due));
+  }
+
+  #outbox(): number | null {
+    this.#outboxAt ??= this.#journal.timers().outbox ?? null;
+    return this.#outboxAt;
+  }
+}
+
+/** Runs each duty by itself: one that fails is logged, and keeps none of the others from being done. */
+export function isolated(log: Log, duties: Record<string, () => void>): void {
+  for (const [duty, run] of Object.entries(duties)) {
+    try {
+      run();
+    } catch (error) {
+      log.error("alarm_duty_failed", error, { duty });
+    }
+  }
+}

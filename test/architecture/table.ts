@@ -37,7 +37,7 @@ export const FOLDERS: Readonly<Record<string, Rule>> = {
   storage: adapter,
   stream: adapter,
   history: adapter,
-  tenant: { folders: [protocol, { from: "sql" }], packages: [cloudflare] },
+  tenant: { folders: [protocol, { from: "sql" }], packages: [cloudflare, { from: "zod" }] },
   edge: {
     folders: [protocol, { from: "history", files: /^read/ }],
     packages: [{ from: "hono" }, { from: "jose" }, { from: "zod" }, { from: "cloudflare:workers", typeOnly: true }],

@@ -100,6 +100,7 @@ export const EVENT_DATA = {
     n: z.int().positive(),
     attempt: z.int().positive(),
     messageId: MessageId,
+    agentDigest: z.string().optional(),
     incarnation: z.int(),
     deadlineAt: Time,
   }),

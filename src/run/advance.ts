@@ -10,7 +10,7 @@ import { isoOf } from "../protocol/time.ts";
 import type { MessagePart } from "../protocol/message.ts";
 import { SYSTEM, agentOf, type Draft } from "./draft.ts";
 import { endRun } from "./ending.ts";
-import { trip, tripped } from "./limits.ts";
+import { endAsTripped, outOfTime, trip, tripped } from "./limits.ts";
 import { ownResult } from "./results.ts";
 import type { CallState, RunState } from "./state.ts";
 import { hasEnded, isAwaiting, isSideEffecting, isUnresolved, pendingCalls, statusOf, waitsFor } from "./status.ts";
@@ -63,8 +63,9 @@ function sayAsUser(draft: Draft, run: RunState): void {
 function endIfSettled(draft: Draft, run: RunState): boolean {
   const out = run.step?.phase === "asking" || run.calls.some((call) => call.state === "executing");
   if (out || !run.halt) return false;
-  const { code, reason } = run.halt;
-  endRun(draft, run, stopOf(code, reason ?? DETAILS[code] ?? "The run was stopped."));
+  const { code, reason, requestedAt } = run.halt;
+  if (code === "deadline_exceeded") endAsTripped(draft, outOfTime(run, requestedAt));
+  else endRun(draft, run, stopOf(code, reason ?? DETAILS[code] ?? "The run was stopped."));
   return true;
 }
 
@@ -73,7 +74,6 @@ const DETAILS: Partial<Record<string, string>> = {
   replaced: "A newer message replaced the run.",
   conversation_deleted: "The conversation was erased.",
   deactivated: "The user or tenant was deactivated.",
-  deadline_exceeded: "The run took longer than it may.",
 };
 
 /**
@@ -86,7 +86,8 @@ function startCall(draft: Draft, run: RunState): boolean {
   const reads = executing.filter((call) => !isSideEffecting(call)).length;
   const acting = executing.some(isSideEffecting) || run.calls.some(isUnresolved);
   const call = run.calls.find((one) => {
-    if (one.state === "proposed" ? one.gate !== null : one.state !== "approved" || open) return false;
+    if (one.state !== (one.gate === null && one.attempt === 0 ? "proposed" : "approved")) return false;
+    if (one.gate !== null && open) return false;
     return isSideEffecting(one) ? !acting : reads < PARALLEL_READS;
   });
   if (!call) return false;
@@ -110,6 +111,7 @@ export function startAttempt(
   backoffMs = 0,
 ): void {
   const notBefore = draft.now + backoffMs;
+  markResumed(draft);
   draft.emit(
     "tool_call.started",
     agentOf(draft.state),
@@ -157,6 +159,7 @@ function askAgain(draft: Draft, run: RunState): boolean {
 }
 
 export function ask(draft: Draft, run: RunState, n: number, attempt: number, messageId: string): void {
+  markResumed(draft);
   draft.emit(
     "step.started",
     SYSTEM,
@@ -164,6 +167,7 @@ export function ask(draft: Draft, run: RunState, n: number, attempt: number, mes
       n,
       attempt,
       messageId,
+      agentDigest: run.agentDigest,
       incarnation: draft.incarnation,
       deadlineAt: isoOf(draft.now + run.limits.maxModelMs),
     },
@@ -171,18 +175,20 @@ export function ask(draft: Draft, run: RunState, n: number, attempt: number, mes
   );
 }
 
-/** `run.interrupted` and `run.resumed` mark the edges of the derived status; they set nothing. */
+/** `run.interrupted` and `run.resumed` mark the edges of the derived status; they set no status. */
 function markEdge(draft: Draft): void {
   const run = draft.state.active;
   if (!run) return;
-  const interrupted = statusOf(draft.state, run) === "interrupted";
-  if (interrupted === run.interrupted) return;
-  if (interrupted) {
-    const pending = pendingCalls(run).map((call) => pendingView(run, call));
-    const data = { waitsFor: waitsFor(draft.state, run), pending, needsConfirmation: run.calls.some(isAwaiting) };
-    draft.emit("run.interrupted", SYSTEM, data, run.id);
-    return;
-  }
+  if (statusOf(draft.state, run) !== "interrupted" || run.interrupted) return;
+  const pending = pendingCalls(run).map((call) => pendingView(run, call));
+  const data = { waitsFor: waitsFor(draft.state, run), pending, needsConfirmation: run.calls.some(isAwaiting) };
+  draft.emit("run.interrupted", SYSTEM, data, run.id);
+}
+
+/** Whatever starts, resumes: only a start ends the wait of a run that goes on. */
+function markResumed(draft: Draft): void {
+  const { run } = draft;
+  if (!run.interrupted) return;
   const left = Math.max(0, run.limits.maxRunMs - run.runningMs);
-  draft.emit("run.resumed", SYSTEM, run.halt ? {} : { deadlineAt: isoOf(draft.now + left) }, run.id);
+  draft.emit("run.resumed", SYSTEM, { deadlineAt: isoOf(draft.now + left) }, run.id);
 }

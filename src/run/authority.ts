@@ -44,6 +44,12 @@ export function checkRunControl(state: State, principal: Principal, starter: str
   return reject("forbidden", "Only the run's starter or the conversation's owner may do this.");
 }
 
+/** The place alone: what is left to ask where the call itself is not held any more. */
+export function checkPlace(state: State, principal: Principal, starter: string | null): Rejection | null {
+  if (starter === principal.userId || may(roleOf(state, principal), "decide")) return null;
+  return reject("forbidden", "Your role in this conversation does not allow deciding.");
+}
+
 /** Decide or resolve this call: place, scopes, the tool's own list of approvers, and whether one may approve oneself. */
 export function checkAuthority(
   state: State,
@@ -51,10 +57,8 @@ export function checkAuthority(
   run: Pick<RunState, "principal">,
   call: CallState,
 ): Rejection | null {
-  const own = run.principal.userId === principal.userId;
-  if (!own && !may(roleOf(state, principal), "decide")) {
-    return reject("forbidden", "Your role in this conversation does not allow deciding.");
-  }
+  const misplaced = checkPlace(state, principal, run.principal.userId);
+  if (misplaced) return misplaced;
   const missing = [SCOPES.confirmationsDecide, call.scope].find(
     (scope) => scope !== null && !principal.scopes.includes(scope),
   );
@@ -63,7 +67,7 @@ export function checkAuthority(
   if (gate?.approvers && !gate.approvers.some((role) => principal.roles.includes(role))) {
     return reject("approval_not_allowed", `Only ${gate.approvers.join(", ")} may decide this call.`);
   }
-  if (own && gate && !gate.selfApproval) {
+  if (run.principal.userId === principal.userId && gate && !gate.selfApproval) {
     return reject("self_approval_forbidden", "The person who started the run may not decide this call.");
   }
   return null;

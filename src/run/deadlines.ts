@@ -12,18 +12,19 @@ import type { RunState, State } from "./state.ts";
 export function nextDeadline(state: State, now: number): number | null {
   const run = state.active;
   if (!run) return null;
-  const times = [...runTimes(run), ...run.calls.flatMap((call) => callTimes(call, run, now))];
+  const times = [...runTimes(state, run), ...run.calls.flatMap((call) => callTimes(call, run, now))];
   return times.length === 0 ? null : Math.min(...times);
 }
 
-function runTimes(run: RunState): number[] {
+function runTimes(state: State, run: RunState): number[] {
   if (run.halt) return [run.halt.graceUntil];
   const times: (number | null | undefined)[] = [
     run.deadlineAt,
     run.step?.phase === "asking" ? run.step.deadlineAt : null,
     run.continuation?.expiresAt,
-    run.budget?.expiresAt,
-    run.budget?.waiting ? run.budget.retryAt : null,
+    run.budget?.waiting ? run.budget.expiresAt : null,
+    // A person has the conversation: nothing is asked, so a window that comes makes nothing due.
+    run.budget?.waiting && state.handover.state !== "active" ? run.budget.retryAt : null,
   ];
   return times.filter((time) => typeof time === "number");
 }

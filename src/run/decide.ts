@@ -33,9 +33,12 @@ export interface Decided {
   readonly rejection: Rejection | null;
 }
 
-/** @param now epoch ms; the only clock there is */
+/**
+ * @param now epoch ms; the only clock there is. An object that moved to a machine whose clock is behind would decide in
+ * the past of its own log: time never goes back here.
+ */
 export function decide(state: State, input: Input, now: number): Decided {
-  const draft = new Draft(state, now);
+  const draft = new Draft(state, Math.max(now, state.updatedAt));
   const rejection = apply(draft, input);
   // A refusal changes nothing, but for what it found out on the way (a confirmation whose tool is no longer the same).
   if (rejection && draft.events.length === 0) return { state, events: [], rejection };

@@ -1,11 +1,12 @@
 /** How a run ends: exactly one terminal event, its last (**I12**), with what it cost and what had been done by then. */
 import { messageIdOf } from "../protocol/ids.ts";
 import type { MessagePart } from "../protocol/message.ts";
-import { STOPS, stopOf, type Stop, type StopCode } from "../protocol/stops.ts";
+import { STOPS, type Stop, type StopCode } from "../protocol/stops.ts";
 import { isoOf } from "../protocol/time.ts";
+import type { By } from "../protocol/principal.ts";
 import { agentOf, SYSTEM, type Draft } from "./draft.ts";
-import type { TextBody } from "./inputs.ts";
-import type { RunState } from "./state.ts";
+import type { PartialText, TextBody } from "./inputs.ts";
+import type { RunState, StepState } from "./state.ts";
 import { sideEffectsOf } from "./views.ts";
 import { hasEnded, isSideEffecting } from "./status.ts";
 import { ownResult } from "./results.ts";
@@ -13,12 +14,12 @@ import { ownResult } from "./results.ts";
 const TERMINAL = { completed: "run.completed", failed: "run.failed", cancelled: "run.cancelled" } as const;
 
 /** Ends this run (active, or still queued). Calls that wait for nobody any more are cancelled first. */
-export function endRun(draft: Draft, run: RunState, stop: Stop): void {
+export function endRun(draft: Draft, run: RunState, stop: Stop, by: By = run.halt?.by ?? SYSTEM): void {
   for (const call of run.calls) if (!hasEnded(call)) settleCall(draft, run, call.id);
   const now = draft.state.active?.id === run.id ? draft.run : run;
   draft.emit(
     TERMINAL[STOPS[stop.code].status],
-    run.halt?.by ?? SYSTEM,
+    by,
     {
       stop,
       usage: now.usage,
@@ -104,15 +105,6 @@ function say(
   draft.emit("message.completed", by, { message, ...(step === undefined ? {} : { step }) }, run.id);
 }
 
-/** The unfinished step's text, where a stop finds one. */
-export function keepPartial(
-  draft: Draft,
-  partial: (TextBody & { messageId: string; attempt: number }) | undefined,
-): void {
-  const { step } = draft.run;
-  if (!step || !partial || partial.messageId !== step.messageId || partial.attempt !== step.attempt) return;
-  completeMessage(draft, draft.run, { ...partial, text: partial.text }, "incomplete");
-}
-
-export const interruptedStop = (): Stop =>
-  stopOf("model_interrupted", "The service was interrupted too often while the model was answering.");
+/** The text that this attempt of this step has shown so far; of any other attempt nothing is kept. */
+export const shownText = (step: StepState, partial: PartialText | undefined): TextBody =>
+  partial?.messageId === step.messageId && partial.attempt === step.attempt ? partial : { text: "" };

@@ -81,7 +81,11 @@ export function evolve(state: State, event: Event): State {
       const { inputTokens, outputTokens } = event.data.usage;
       return onActive({ ...next, tokens: state.tokens + inputTokens + outputTokens }, event, at);
     }
-    case "step.superseded":
+    case "step.superseded": {
+      const { usage, incarnation } = event.data;
+      const tokens = state.tokens + (usage ? usage.inputTokens + usage.outputTokens : 0);
+      return onActive({ ...next, tokens, incarnation: Math.max(state.incarnation, incarnation) }, event, at);
+    }
     case "tool_call.started":
     case "tool_call.became_unknown":
       return onActive({ ...next, incarnation: Math.max(state.incarnation, event.data.incarnation) }, event, at);
@@ -91,7 +95,7 @@ export function evolve(state: State, event: Event): State {
 }
 
 /** A conversation without a title is called by the beginning of its first message. */
-const defaultTitle = (text: string) => cutText(text.trim().replaceAll(/\s+/g, " "), 80);
+export const defaultTitle = (text: string) => cutText(text.trim().replaceAll(/\s+/g, " "), 80);
 
 const without = (state: State, userId: string) => state.participants.filter((one) => one.userId !== userId);
 

@@ -42,10 +42,22 @@ export function trip(draft: Draft, run: RunState, hit: Trip): void {
 }
 
 export function endAsTripped(draft: Draft, hit: Trip): void {
+  const { limit, figure, bound, code } = hit;
+  sayLimit(draft, code, { limit, figure, bound });
+  endRun(draft, draft.run, stopOf(code, `${limit}: ${figure} of ${bound}.`));
+}
+
+/** The run's last words, and the call for a person where its agent says so. */
+export function sayLimit(draft: Draft, code: StopCode, params: Record<string, string | number>): void {
   const { run } = draft;
-  notice(draft, run, hit.code, { limit: hit.limit, figure: hit.figure, bound: hit.bound });
+  notice(draft, run, code, params);
   if (run.policy.handoverOnLimit && draft.state.handover.state === "none") {
-    draft.emit("handover.requested", SYSTEM, { reason: hit.code }, run.id);
+    draft.emit("handover.requested", SYSTEM, { reason: code }, run.id);
   }
-  endRun(draft, draft.run, stopOf(hit.code, `${hit.limit}: ${hit.figure} of ${hit.bound}.`));
+}
+
+/** The run's clock has run out. Time cannot be granted again: the stop settles like a cancel. */
+export function outOfTime(run: RunState, at: number): Trip {
+  const figure = run.runningMs + (run.runningSince === null ? 0 : at - run.runningSince);
+  return { limit: "maxRunMs", figure, bound: run.limits.maxRunMs, code: "deadline_exceeded" };
 }

@@ -30,7 +30,8 @@ export function cancelRun(draft: Draft, command: CancelCommand, principal: Princ
   if (run.halt) return null;
   const reason = command.body.reason ?? null;
   if (run.startedAt === null) {
-    endRun(draft, run, stopOf("cancelled_by_user", reason ?? "A person cancelled the run in the queue."));
+    const stop = stopOf("cancelled_by_user", reason ?? "A person cancelled the run in the queue.");
+    endRun(draft, run, stop, userBy(principal));
   } else halt(draft, run, "cancelled_by_user", userBy(principal), reason);
   return null;
 }

@@ -89,8 +89,9 @@ export function deleteConversation(draft: Draft, principal: Principal): Rejectio
   const by = userBy(principal);
   draft.emit("conversation.deleted", by, {});
   const detail = "The conversation was erased.";
-  for (const run of draft.state.queue) endRun(draft, run, stopOf("conversation_deleted", detail));
-  if (draft.state.active) halt(draft, draft.run, "conversation_deleted", by, null);
+  for (const run of draft.state.queue) endRun(draft, run, stopOf("conversation_deleted", detail), by);
+  // A stop that settles already keeps its reason and its grace.
+  if (draft.state.active && !draft.run.halt) halt(draft, draft.run, "conversation_deleted", by, null);
   return null;
 }
 

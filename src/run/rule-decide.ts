@@ -1,5 +1,6 @@
 /** Decisions on a confirmation. It binds one call and the digest of its arguments, and closes once (**I7**). */
 import type { Decision } from "../protocol/commands.ts";
+import type { Gate } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { reject, type Rejection } from "../protocol/problems.ts";
 import { isoOf } from "../protocol/time.ts";
@@ -22,15 +23,12 @@ export function checkDecision(
   principal: Principal,
   facts: ResumeFacts,
 ): Rejection | null {
-  const mine = approvals(call).some(({ by }) => by.id === principal.userId);
-  if (call.state !== "awaiting_confirmation" || (mine && one.decision !== "reject")) {
-    const last = standing(call).at(-1);
-    if (last) return decidedAlready(call, last);
-    if (call.state === "expired") return reject("confirmation_expired", "The confirmation has expired.");
-    if (whole?.stop) return finished(state, whole);
-    return reject("not_interrupted", "The call waits for no decision.");
-  }
-  if (!whole || whole.halt || whole.stop) return reject("run_finished", "The run is ending.");
+  const decided = closingDecision(call) ?? sameAgain(call, one, principal);
+  if (decided) return decidedAlready(call, decided);
+  if (call.state === "expired") return reject("confirmation_expired", "The confirmation has expired.");
+  if (whole?.stop) return finished(state, whole);
+  if (!whole || whole.halt) return reject("run_finished", "The run is ending, or has ended.");
+  if (call.state !== "awaiting_confirmation") return reject("not_interrupted", "The call waits for no decision.");
   if (facts.toolDigests[call.id] !== call.toolDigest) {
     return reject("confirmation_stale", "The tool or its policy has changed since this was shown.");
   }
@@ -44,6 +42,17 @@ export function checkDecision(
   }
   return null;
 }
+
+/** The rejection, or the last approval of the quorum; null while it is open, or where it closed without a decision. */
+function closingDecision(call: CallState): DecisionRecord | null {
+  const given = approvals(call);
+  const rejection = standing(call).find(({ decision }) => decision === "reject");
+  return rejection ?? (given.length >= (call.gate?.quorum ?? Infinity) ? (given.at(-1) ?? null) : null);
+}
+
+/** One person is one approval. Taking it back by a rejection or an edit is possible while the question is open. */
+const sameAgain = (call: CallState, one: Decision, principal: Principal): DecisionRecord | undefined =>
+  one.decision === "approve" ? approvals(call).find(({ by }) => by.id === principal.userId) : undefined;
 
 function decidedAlready(call: CallState, last: DecisionRecord): Rejection {
   return reject("already_decided", `${last.by.id ?? "Somebody"} decided (${last.decision}) at ${last.at}.`, {
@@ -81,16 +90,17 @@ export function applyDecision(draft: Draft, one: Decision, principal: Principal,
   }
   const edit = facts.edits[call.id];
   if (edit?.kind !== "ready") return;
-  const remaining = edit.changed ? edit.gate.quorum : edit.gate.quorum - 1;
+  const again = edit.changed || asksForMore(gate, edit.gate);
+  const remaining = again ? edit.gate.quorum : gate.quorum - 1;
   const shown = {
     args: edit.args,
     argsDigest: edit.argsDigest,
     ...(edit.expect === undefined ? {} : { expect: edit.expect }),
     ...(edit.preview === undefined ? {} : { preview: edit.preview }),
   };
-  const voided = edit.changed ? { voided: true } : {};
+  const voided = again ? { voided: true } : {};
   draft.emit("confirmation.decided", by, { ...base, ...shown, ...voided, remaining, closed: remaining === 0 }, run.id);
-  if (!edit.changed) return;
+  if (!again) return;
   // Normalising made something else of it, or policy asks for more: nobody has seen that yet, so it is asked again.
   const { tool, title, effect } = call;
   const expiresAt = isoOf(draft.now + edit.gate.expiresInMs);
@@ -109,4 +119,11 @@ export function applyDecision(draft: Draft, one: Decision, principal: Principal,
     },
     run.id,
   );
+}
+
+/** Whether those who may agree to these arguments are fewer, or must be more, than for the ones before. */
+function asksForMore(gate: Gate, edited: Gate): boolean {
+  const fewer = edited.approvers && !(gate.approvers ?? []).every((role) => edited.approvers?.includes(role));
+  const named = edited.approvers !== undefined && gate.approvers === undefined;
+  return edited.quorum > gate.quorum || (gate.selfApproval && !edited.selfApproval) || named || fewer === true;
 }

@@ -70,7 +70,8 @@ export function releaseHandover(draft: Draft, principal: Principal): Rejection |
   const owner = may(roleOf(draft.state, principal), "manage");
   const refused = owner ? null : checkOperating(draft, principal);
   if (refused) return refused;
-  const by = { kind: "operator", id: principal.userId } as const;
+  const operates = draft.state.handover.operator === principal.userId;
+  const by = operates ? ({ kind: "operator", id: principal.userId } as const) : userBy(principal);
   draft.emit("handover.released", by, { operator: principal.userId, state: "none" });
   return null;
 }

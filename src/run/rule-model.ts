@@ -1,16 +1,19 @@
 /** A model's answer, or its failure. Only the attempt that is outstanding now counts (**I5**). */
 import { ATTEMPTS, DURATIONS } from "../protocol/limits.ts";
 import { toolCallIdOf } from "../protocol/ids.ts";
+import type { Usage } from "../protocol/run.ts";
 import { stopOf } from "../protocol/stops.ts";
 import { isoOf } from "../protocol/time.ts";
 import { agentOf, SYSTEM, type Draft } from "./draft.ts";
 import { completeMessage, endRun, settleCall } from "./ending.ts";
-import type { Input, ModelResult, PreparedCall, PreparedReady } from "./inputs.ts";
+import type { Input, ModelResult, PreparedCall, PreparedReady, TextBody } from "./inputs.ts";
+import { sayLimit } from "./limits.ts";
 import { ownResult } from "./results.ts";
-import type { RunState, StepState } from "./state.ts";
+import { NO_USAGE, type RunState, type StepState } from "./state.ts";
 
 type Answer = Extract<Input, { type: "model_answered" }>;
 type Answered = Extract<ModelResult, { kind: "answered" }>;
+type Failed = Extract<ModelResult, { kind: "failed" }>;
 
 export function modelAnswered(draft: Draft, input: Answer): void {
   const run = draft.state.active;
@@ -22,7 +25,7 @@ export function modelAnswered(draft: Draft, input: Answer): void {
     case "answered":
       return answered(draft, run, step, result);
     case "failed":
-      return failed(draft, run, step, result);
+      return modelFailed(draft, run, step, result);
     case "aborted":
       return aborted(draft, run, step, result);
     case "no_budget":
@@ -75,7 +78,8 @@ function truncated(draft: Draft, run: RunState, call: PreparedCall, index: numbe
   return { kind: "refused", tool, fingerprint, payload, modelArgs: {} };
 }
 
-function failed(draft: Draft, run: RunState, step: StepState, result: Extract<ModelResult, { kind: "failed" }>): void {
+/** Also what a step's deadline makes of it. An answer of which something was shown is never asked for again. */
+export function modelFailed(draft: Draft, run: RunState, step: StepState, result: Failed): void {
   const shown = result.text.text !== "";
   const again = result.stop.retryable && !shown && step.retries < run.policy.modelRetries;
   if (again && !run.halt) return supersede(draft, run, step, "retry", result);
@@ -84,17 +88,45 @@ function failed(draft: Draft, run: RunState, step: StepState, result: Extract<Mo
   if (!run.halt) endRun(draft, draft.run, result.stop);
 }
 
-/** The performer aborted it because it is no longer wanted: after a stop, what was shown is kept. */
+/**
+ * Nobody wants it any more: after a stop, what was shown is kept. Without a stop something outside ended the request,
+ * which is what a crash is too.
+ */
 function aborted(
   draft: Draft,
   run: RunState,
   step: StepState,
   result: Extract<ModelResult, { kind: "aborted" }>,
 ): void {
-  if (!run.halt) return;
+  if (!run.halt) return interrupt(draft, run, step, result);
   completeMessage(draft, run, result.text, "incomplete");
   finishStep(draft, run, step, { ...result, finishReason: null });
 }
+
+/** The attempt was lost and is asked anew, but not for ever: something may be wrong with what is asked. */
+export function interrupt(
+  draft: Draft,
+  run: RunState,
+  step: StepState,
+  lost: { readonly text: TextBody; readonly usage?: Usage },
+): void {
+  if (step.supersessions < ATTEMPTS.modelSupersessions) return supersede(draft, run, step, "interrupted", lost);
+  loseStep(draft, run, step, lost);
+  endRun(draft, draft.run, stopOf("model_interrupted", "The model was interrupted too often while it answered."));
+}
+
+/** A step that gets no answer any more: what it showed is kept, what it cost is booked as far as it is known. */
+export function loseStep(
+  draft: Draft,
+  run: RunState,
+  step: StepState,
+  lost: { readonly text: TextBody; readonly usage?: Usage },
+): void {
+  completeMessage(draft, run, lost.text, "incomplete");
+  finishStep(draft, run, step, { finishReason: null, usage: lost.usage ?? UNKNOWN_USAGE });
+}
+
+export const UNKNOWN_USAGE: Usage = { ...NO_USAGE, estimated: true };
 
 function noBudget(
   draft: Draft,
@@ -106,6 +138,7 @@ function noBudget(
   draft.emit("step.superseded", SYSTEM, { n, attempt, reason: "budget", incarnation: draft.incarnation }, run.id);
   if (run.halt) return;
   const expiresAt = run.budget?.expiresAt ?? draft.now + DURATIONS.budgetWaitMs;
+  if (expiresAt <= draft.now) return endWithoutBudget(draft);
   draft.emit(
     "budget.awaited",
     SYSTEM,
@@ -118,21 +151,27 @@ function noBudget(
   );
 }
 
+export function endWithoutBudget(draft: Draft): void {
+  sayLimit(draft, "budget_exhausted", {});
+  endRun(draft, draft.run, stopOf("budget_exhausted", "No budget came within the time that a run waits."));
+}
+
 function supersede(
   draft: Draft,
   run: RunState,
   step: StepState,
-  reason: "empty_answer" | "retry",
-  result: Pick<Answered, "usage">,
+  reason: "empty_answer" | "retry" | "interrupted",
+  { usage }: { readonly usage?: Usage },
 ): void {
   const { n, attempt } = step;
   const { incarnation } = draft;
-  draft.emit("step.superseded", SYSTEM, { n, attempt, reason, incarnation, usage: result.usage }, run.id);
+  const cost = usage === undefined ? {} : { usage };
+  draft.emit("step.superseded", SYSTEM, { n, attempt, reason, incarnation, ...cost }, run.id);
 }
 
 type Finished = Pick<Answered, "finishReason" | "usage"> & { readonly request?: Answered["request"] };
 
-export function finishStep(draft: Draft, run: RunState, step: StepState, result: Finished): void {
+function finishStep(draft: Draft, run: RunState, step: StepState, result: Finished): void {
   draft.emit(
     "step.finished",
     agentOf(draft.state),

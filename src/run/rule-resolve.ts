@@ -9,20 +9,30 @@ import { reject, type Rejection } from "../protocol/problems.ts";
 import { userBy, type Draft } from "./draft.ts";
 import { happenedResult, ownResult } from "./results.ts";
 import type { ResumeFacts } from "./inputs.ts";
-import type { Target } from "./targets.ts";
+import { finished, type Target } from "./targets.ts";
+import type { RunState, State } from "./state.ts";
 import { isUnresolved } from "./status.ts";
 
-export function checkResolution({ call, whole }: Target, one: ResolutionRequest, facts: ResumeFacts): Rejection | null {
-  if (!isUnresolved(call)) {
-    const { resolution } = call;
-    if (!resolution) return reject("not_interrupted", "The call's outcome is not unknown.");
-    return reject("already_decided", `${resolution.by.id ?? "Somebody"} resolved it (${resolution.outcome}).`, {
+export function checkResolution(
+  state: State,
+  { call, whole }: Target,
+  one: ResolutionRequest,
+  facts: ResumeFacts,
+): Rejection | null {
+  const { resolution } = call;
+  if (resolution) {
+    const who = resolution.by.id ?? "Somebody";
+    return reject("already_decided", `${who} resolved it (${resolution.outcome}) at ${resolution.at}.`, {
       extensions: { toolCallId: call.id, decidedBy: resolution.by, decidedAt: resolution.at },
     });
   }
   if (whole?.halt && !whole.stop) return reject("run_finished", "The run is ending.");
+  if (!isUnresolved(call)) {
+    return whole?.stop ? finished(state, whole) : reject("not_interrupted", "The call's outcome is not unknown.");
+  }
   if (one.outcome === "did_not_happen") {
-    if (facts.toolDigests[call.id] !== call.toolDigest) {
+    // In a run that has ended nothing runs again, so it does not matter what the tool has become.
+    if (runsAgain(whole) && facts.toolDigests[call.id] !== call.toolDigest) {
       return reject("confirmation_stale", "The tool or its policy has changed since this was shown.");
     }
     if (one.argsDigest !== call.argsDigest) {
@@ -54,6 +64,8 @@ export function applyResolution(
   );
 }
 
+const runsAgain = (whole: RunState | null): boolean => whole !== null && !whole.stop;
+
 type Resolved = Pick<EventData<"tool_call.resolved">, "outcome" | "state" | "payload">;
 
 function outcomeOf({ run, whole, call }: Target, one: ResolutionRequest, facts: ResumeFacts): Resolved {
@@ -65,8 +77,8 @@ function outcomeOf({ run, whole, call }: Target, one: ResolutionRequest, facts: 
     }
     case "did_not_happen": {
       // In a living run this is itself the fresh approval: the call starts again, with the same key.
-      const runs = whole !== null && !whole.stop;
-      return { outcome: "did_not_happen", state: runs ? "approved" : "cancelled" };
+      if (runsAgain(whole)) return { outcome: "did_not_happen", state: "approved" };
+      return { outcome: "did_not_happen", state: "cancelled", payload: ownResult(run, call, "cancelled") };
     }
     case "give_up":
       return { outcome: "give_up", state: "unknown", payload: ownResult(run, call, "outcome_unknown") };

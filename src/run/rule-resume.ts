@@ -6,8 +6,8 @@ import type { Command, Decision } from "../protocol/commands.ts";
 import { runOf } from "../protocol/ids.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { reject, type Rejection } from "../protocol/problems.ts";
-import { checkAuthority, checkVisible, NOT_FOUND } from "./authority.ts";
-import type { Draft } from "./draft.ts";
+import { checkAuthority, checkPlace, checkVisible, NOT_FOUND } from "./authority.ts";
+import { SYSTEM, type Draft } from "./draft.ts";
 import type { Facts } from "./inputs.ts";
 import { ownResult } from "./results.ts";
 import { applyContinuation, checkContinuation } from "./rule-continue.ts";
@@ -25,8 +25,8 @@ export function resumeRun(draft: Draft, command: ResumeCommand, principal: Princ
   if (starterOf(state, command.runId) === null) return NOT_FOUND;
   const resume = facts.resume ?? { toolDigests: {}, edits: {}, results: {} };
   const { decisions = [], resolutions = [], continuations = [] } = command.body;
-  const twice = duplicate([...decisions, ...resolutions].map(({ toolCallId }) => toolCallId));
-  if (twice !== null) return reject("invalid_request", `${twice} is named twice.`);
+  const twice = namedTwice(command);
+  if (twice) return twice;
   const checks: (readonly [string, () => Rejection | null])[] = [
     ...decisions.map(
       (one, i) =>
@@ -40,7 +40,7 @@ export function resumeRun(draft: Draft, command: ResumeCommand, principal: Princ
       (one, i) =>
         [
           `/resolutions/${i}`,
-          () => onCall(state, command, one, principal, (target) => checkResolution(target, one, resume)),
+          () => onCall(state, command, one, principal, (target) => checkResolution(state, target, one, resume)),
         ] as const,
     ),
     ...continuations.map(
@@ -66,7 +66,11 @@ function onCall(
 ): Rejection | null {
   if (runOf(one.toolCallId) !== command.runId) return NOT_FOUND;
   const target = targetOf(state, one.toolCallId);
-  if (!target) return missingTarget(state, one.toolCallId);
+  if (!target) {
+    const missing = missingTarget(state, one.toolCallId);
+    const misplaced = checkPlace(state, principal, starterOf(state, command.runId));
+    return missing.code === NOT_FOUND.code ? missing : (misplaced ?? missing);
+  }
   return checkAuthority(state, principal, target.run, target.call) ?? check(target);
 }
 
@@ -78,13 +82,13 @@ function expireStale(
   refused: Rejection,
   pointer: string,
 ): Rejection {
-  if (refused.code === "confirmation_stale") {
-    const index = Number(pointer.slice(pointer.lastIndexOf("/") + 1));
-    const target = targetOf(draft.state, decisions[index]?.toolCallId ?? "");
+  const at = decisions.findIndex((_, i) => pointer === `/decisions/${i}`);
+  if (refused.code === "confirmation_stale" && at >= 0) {
+    const target = targetOf(draft.state, decisions[at]?.toolCallId ?? "");
     if (target?.whole) {
       const payload = ownResult(target.whole, target.call, "expired", { text: "call.stale" });
       const data = { toolCallId: target.call.id, reason: "stale", payload } as const;
-      draft.emit("confirmation.expired", { kind: "system" }, data, command.runId);
+      draft.emit("confirmation.expired", SYSTEM, data, command.runId);
     }
   }
   const errors = refused.errors ?? [{ pointer, detail: refused.detail }];
@@ -97,6 +101,16 @@ function expireStale(
   };
 }
 
-function duplicate(ids: readonly string[]): string | null {
-  return ids.find((id, at) => ids.indexOf(id) !== at) ?? null;
+/** Two answers to one question would make the outcome a matter of order. */
+function namedTwice({ body }: ResumeCommand): Rejection | null {
+  const { decisions = [], resolutions = [], continuations = [] } = body;
+  const named = [
+    ...decisions.map(({ toolCallId }, i) => ({ name: toolCallId, pointer: `/decisions/${i}/toolCallId` })),
+    ...resolutions.map(({ toolCallId }, i) => ({ name: toolCallId, pointer: `/resolutions/${i}/toolCallId` })),
+    ...continuations.map(({ limit }, i) => ({ name: limit, pointer: `/continuations/${i}/limit` })),
+  ];
+  const again = named.find(({ name }, at) => named.findIndex((one) => one.name === name) !== at);
+  if (!again) return null;
+  const detail = `${again.name} is named twice.`;
+  return reject("invalid_request", detail, { errors: [{ pointer: again.pointer, detail }] });
 }

@@ -64,7 +64,7 @@ export function retryRun(draft: Draft, command: Of<"retry_run">, principal: Prin
     metadata: latest.metadata,
     position: 1,
     retryOf: latest.id,
-    continues: latest.startedAt !== null,
+    continues: latest.continues || latest.startedAt !== null,
   });
   return null;
 }
@@ -81,7 +81,8 @@ export function editRun(draft: Draft, command: Of<"edit_run">, principal: Princi
 export function dropRun(draft: Draft, command: Of<"drop_run">, principal: Principal): Rejection | null {
   const run = queuedTarget(draft.state, command.runId, principal);
   if ("code" in run) return run;
-  endRun(draft, run, stopOf("cancelled_by_user", "A person dropped the run from the queue."));
+  const stop = stopOf("cancelled_by_user", "A person dropped the run from the queue.");
+  endRun(draft, run, stop, userBy(principal));
   return null;
 }
 

@@ -1,22 +1,22 @@
 /** What time did. Runs before every input, so nothing that has expired can be used, whatever the alarm did (**I10**). */
 import { stopOf } from "../protocol/stops.ts";
 import { isoOf } from "../protocol/time.ts";
-import { SYSTEM, type Draft } from "./draft.ts";
-import { endRun, keepPartial, settleCall } from "./ending.ts";
-import type { PartialText } from "./inputs.ts";
-import { endAsTripped } from "./limits.ts";
-import { ownResult } from "./results.ts";
 import { ask } from "./advance.ts";
+import { SYSTEM, type Draft } from "./draft.ts";
+import { settleCall, shownText } from "./ending.ts";
 import { halt } from "./halting.ts";
-import { finishStep } from "./rule-model.ts";
-import { repeatOrUnknown } from "./rule-tool.ts";
-import { NO_USAGE, type CallState, type RunState } from "./state.ts";
+import type { PartialText } from "./inputs.ts";
+import { endAsTripped, outOfTime } from "./limits.ts";
+import { ownResult } from "./results.ts";
+import { endWithoutBudget, loseStep, modelFailed, UNKNOWN_USAGE } from "./rule-model.ts";
+import { mayHaveHappened } from "./rule-tool.ts";
+import type { CallState, RunState, StepState } from "./state.ts";
 
 export function timePassed(draft: Draft, partial: PartialText | undefined): void {
   const run = draft.state.active;
   if (!run) return;
   if (run.halt) {
-    if (draft.now >= run.halt.graceUntil) endGrace(draft, run, partial);
+    if (isDue(draft, run.halt.graceUntil)) settle(draft, partial);
     return;
   }
   for (const call of run.calls) {
@@ -24,17 +24,10 @@ export function timePassed(draft: Draft, partial: PartialText | undefined): void
     if (call.state === "executing" && isDue(draft, call.deadlineAt)) overdue(draft, run, call);
   }
   if (run.continuation && isDue(draft, run.continuation.expiresAt)) return endAsTripped(draft, run.continuation);
-  if (isDue(draft, run.budget?.expiresAt)) {
-    return endRun(draft, draft.run, stopOf("budget_exhausted", "No budget came within the time that a run waits."));
-  }
-  if (isDue(draft, run.deadlineAt)) {
-    halt(draft, draft.run, "deadline_exceeded", SYSTEM, null);
-    if (draft.state.active?.halt && draft.now >= draft.state.active.halt.graceUntil)
-      endGrace(draft, draft.run, partial);
-    return;
-  }
-  if (run.step?.phase === "asking" && isDue(draft, run.step.deadlineAt)) return modelOverdue(draft, run, partial);
-  if (run.budget?.waiting && run.step && isDue(draft, run.budget.retryAt)) retryBudget(draft);
+  if (run.budget?.waiting && isDue(draft, run.budget.expiresAt)) return endWithoutBudget(draft);
+  if (isDue(draft, run.deadlineAt)) return outlived(draft, partial);
+  if (run.step?.phase === "asking" && isDue(draft, run.step.deadlineAt)) modelOverdue(draft, run, run.step, partial);
+  if (run.budget?.waiting && isDue(draft, run.budget.retryAt)) retryBudget(draft);
 }
 
 /** Asks again, as the same step: the wait for the budget counts as no attempt. */
@@ -42,6 +35,13 @@ export function retryBudget(draft: Draft): void {
   const { run } = draft;
   if (!run.budget?.waiting || !run.step || run.halt || draft.state.handover.state === "active") return;
   ask(draft, run, run.step.n, run.step.attempt + 1, run.step.messageId);
+}
+
+/** The grace of a stop is over, or whatever was out died with an earlier life: nothing is waited for any more. */
+export function settle(draft: Draft, partial: PartialText | undefined): void {
+  const { run } = draft;
+  if (run.step?.phase === "asking") loseStep(draft, run, run.step, { text: shownText(run.step, partial) });
+  for (const call of draft.run.calls) settleCall(draft, draft.run, call.id);
 }
 
 const isDue = (draft: Draft, at: number | null | undefined): boolean => typeof at === "number" && draft.now >= at;
@@ -54,24 +54,19 @@ function expire(draft: Draft, run: RunState, call: CallState): void {
 }
 
 function overdue(draft: Draft, run: RunState, call: CallState): void {
-  if (call.effect === "read") {
-    const payload = ownResult(run, call, "timeout");
-    const data = { toolCallId: call.id, state: "failed", attempt: call.attempt, payload } as const;
-    draft.emit("tool_call.finished", SYSTEM, data, run.id);
-  } else repeatOrUnknown(draft, run, call, "timeout");
+  mayHaveHappened(draft, run, call, { reason: "timeout", payload: ownResult(run, call, "timeout"), repeatable: true });
 }
 
-function endGrace(draft: Draft, run: RunState, partial: PartialText | undefined): void {
-  if (run.step?.phase === "asking") {
-    keepPartial(draft, partial);
-    finishStep(draft, run, run.step, { finishReason: null, usage: { ...NO_USAGE, estimated: true } });
-  }
-  for (const call of draft.run.calls) settleCall(draft, draft.run, call.id);
+function outlived(draft: Draft, partial: PartialText | undefined): void {
+  const { run } = draft;
+  const hit = outOfTime(run, draft.now);
+  draft.emit("limit.tripped", SYSTEM, { ...hit, ask: false }, run.id);
+  halt(draft, draft.run, hit.code, SYSTEM, null);
+  if (isDue(draft, draft.run.halt?.graceUntil)) settle(draft, partial);
 }
 
-function modelOverdue(draft: Draft, run: RunState, partial: PartialText | undefined): void {
-  if (!run.step) return;
-  keepPartial(draft, partial);
-  finishStep(draft, run, run.step, { finishReason: null, usage: { ...NO_USAGE, estimated: true } });
-  endRun(draft, draft.run, stopOf("model_timeout", `The model did not finish by ${isoOf(run.step.deadlineAt)}.`));
+function modelOverdue(draft: Draft, run: RunState, step: StepState, partial: PartialText | undefined): void {
+  const stop = stopOf("model_timeout", `The model did not finish by ${isoOf(step.deadlineAt)}.`);
+  const text = shownText(step, partial);
+  modelFailed(draft, run, step, { kind: "failed", stop, text, finishReason: null, usage: UNKNOWN_USAGE });
 }

@@ -4,7 +4,7 @@
  * happen once is unknown. Source of the rule: design §4, after 413 kills of which 88 % had acted.
  */
 import { ATTEMPTS, DURATIONS } from "../protocol/limits.ts";
-import type { ToolResult } from "../protocol/tool-result.ts";
+import type { ToolError, ToolResult } from "../protocol/tool-result.ts";
 import { startAttempt } from "./advance.ts";
 import { agentOf, SYSTEM, type Draft } from "./draft.ts";
 import { settleCall } from "./ending.ts";
@@ -14,8 +14,15 @@ import { targetOf } from "./targets.ts";
 import type { CallState, RunState } from "./state.ts";
 
 type Answer = Extract<Input, { type: "tool_answered" }>;
-type Ambiguous = Extract<ToolAnswer, { kind: "ambiguous" }>;
 type UnknownReason = "interrupted" | "timeout" | "ambiguous" | "cancelled" | "attempts_exhausted" | "window_passed";
+
+/** Why nobody knows; `payload` is what a read then tells the model, `error` what an unknown call tells the people. */
+interface Doubt {
+  readonly reason: UnknownReason;
+  readonly payload: ToolResult;
+  readonly repeatable: boolean;
+  readonly error?: ToolError;
+}
 
 export function toolAnswered(draft: Draft, input: Answer): void {
   const run = draft.state.active;
@@ -30,57 +37,58 @@ export function toolAnswered(draft: Draft, input: Answer): void {
     case "failed":
       return refused(draft, run, call, result);
     case "ambiguous":
-      return ambiguous(draft, run, call, result);
+      return mayHaveHappened(draft, run, call, result);
     case "absent":
       return absent(draft, run, call);
   }
 }
 
 function refused(draft: Draft, run: RunState, call: CallState, result: Extract<ToolAnswer, { kind: "failed" }>): void {
-  // After an attempt that may have acted, a refusal proves something only where the tool answers for the key.
-  const proved = call.effect === "read" || !call.ambiguous || (call.answersForKey && result.proof === "definitive");
-  if (proved) finish(draft, run, call, "failed", result.payload);
-  else becomeUnknown(draft, run, call, "ambiguous", result.payload.error);
+  const { payload, proof } = result;
+  // After an attempt that may have acted, a refusal proves something only where it speaks for the key.
+  const speaksForKey = proof === "definitive" && (call.answersForKey || call.mode === "probe");
+  if (call.effect === "read" || !call.ambiguous || speaksForKey) return finish(draft, run, call, "failed", payload);
+  // The same question would get the same refusal; but what never left the house may still get through.
+  const repeatable = proof === "not_sent";
+  mayHaveHappened(draft, run, call, { ...said(payload.error), reason: "ambiguous", payload, repeatable });
 }
 
 function absent(draft: Draft, run: RunState, call: CallState): void {
   // The probe says: never arrived. So it may be sent, with the same key; but not while the run is being stopped.
   if (run.halt) finish(draft, run, call, "cancelled", ownResult(run, call, "cancelled"));
-  else if (call.repeats >= ATTEMPTS.repeatsOrProbes * 2) becomeUnknown(draft, run, call, "attempts_exhausted");
+  else if (isSpent(call)) becomeUnknown(draft, run, call, "attempts_exhausted");
   else startAttempt(draft, run, call, "execute");
 }
 
-/** It may have happened. While a stop settles nothing is repeated or probed. */
-function ambiguous(draft: Draft, run: RunState, call: CallState, result: Ambiguous): void {
+/** It may have happened: what follows is the effect class's. While a stop settles nothing is repeated or probed. */
+export function mayHaveHappened(draft: Draft, run: RunState, call: CallState, doubt: Doubt): void {
+  const { reason, repeatable, error, payload } = doubt;
   if (run.halt) return settleCall(draft, run, call.id);
-  if (call.effect === "read") {
-    const again = result.repeatable && call.attempt < ATTEMPTS.read;
-    if (again) startAttempt(draft, run, call, "execute", backoff(call));
-    else finish(draft, run, call, "failed", result.payload);
-    return;
+  const wait = backoff(call, reason);
+  switch (call.effect) {
+    case "read":
+      if (repeatable && call.attempt < ATTEMPTS.read) return startAttempt(draft, run, call, "execute", wait);
+      return finish(draft, run, call, "failed", payload);
+    case "once":
+      return becomeUnknown(draft, run, call, reason, error);
+    case "idempotent":
+    case "probeable":
+      if (!repeatable) return becomeUnknown(draft, run, call, reason, error);
+      if (isSpent(call)) return becomeUnknown(draft, run, call, "attempts_exhausted", error);
+      if (call.effect === "probeable") return startAttempt(draft, run, call, "probe", wait);
+      if (isForgotten(call, draft.now + wait)) return becomeUnknown(draft, run, call, "window_passed", error);
+      return startAttempt(draft, run, call, "execute", wait);
   }
-  repeatOrUnknown(draft, run, call, result.reason, result);
 }
 
-export function repeatOrUnknown(
-  draft: Draft,
-  run: RunState,
-  call: CallState,
-  reason: UnknownReason,
-  result?: Ambiguous,
-): void {
-  const spent = call.repeats >= ATTEMPTS.repeatsOrProbes;
-  const error = result?.error;
-  if (call.effect === "once" || result?.repeatable === false) return becomeUnknown(draft, run, call, reason, error);
-  if (spent) return becomeUnknown(draft, run, call, "attempts_exhausted", error);
-  if (call.effect === "probeable") return startAttempt(draft, run, call, "probe", backoff(call));
-  const age = draft.now + backoff(call) - (call.firstStartedAt ?? draft.now);
-  if (age >= call.dedupeWindowMs) return becomeUnknown(draft, run, call, "window_passed", error);
-  startAttempt(draft, run, call, "execute", backoff(call));
-}
+const isSpent = (call: CallState): boolean => call.repeats >= ATTEMPTS.repeatsOrProbes;
+
+/** The other side may have forgotten the key by then, and would take a repeat for a new request. */
+const isForgotten = (call: CallState, at: number): boolean => at - (call.firstStartedAt ?? at) >= call.dedupeWindowMs;
 
 /** 1, 2, 4, … seconds. The first repeat after a crash does not wait: the crash was the wait. */
-const backoff = (call: CallState): number => DURATIONS.readBackoffMs * 2 ** Math.min(call.repeats, 5);
+const backoff = (call: CallState, reason: UnknownReason): number =>
+  reason === "interrupted" && call.repeats === 0 ? 0 : DURATIONS.readBackoffMs * 2 ** Math.min(call.repeats, 5);
 
 function finish(
   draft: Draft,
@@ -93,22 +101,13 @@ function finish(
   draft.emit("tool_call.finished", agentOf(draft.state), data, run.id);
 }
 
-export function becomeUnknown(
-  draft: Draft,
-  run: RunState,
-  call: CallState,
-  reason: UnknownReason,
-  error?: ToolResult["error"],
-): void {
+function becomeUnknown(draft: Draft, run: RunState, call: CallState, reason: UnknownReason, error?: ToolError): void {
   const { incarnation } = draft;
-  const said = error === undefined ? {} : { error };
-  draft.emit(
-    "tool_call.became_unknown",
-    SYSTEM,
-    { toolCallId: call.id, attempt: call.attempt, reason, incarnation, ...said },
-    run.id,
-  );
+  const data = { toolCallId: call.id, attempt: call.attempt, reason, incarnation, ...said(error) };
+  draft.emit("tool_call.became_unknown", SYSTEM, data, run.id);
 }
+
+const said = (error: ToolError | undefined) => (error === undefined ? {} : { error });
 
 /** An answer that nobody waits for any more is recorded for people, and changes neither run nor transcript. */
 function late(draft: Draft, input: Answer): void {

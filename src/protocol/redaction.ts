@@ -1,0 +1,121 @@
+/**
+ * What those see who may read a conversation but not its details (*Who may*: viewers). They get the same events, in the
+ * same order, with less `data`: arguments, results, previews, policies and scopes stay away. An allow-list per type: a
+ * member that a later release adds is hidden until somebody lists it here.
+ *
+ * Everybody else gets the stored event unchanged, so that it is equal on every hop.
+ */
+import type { Conversation } from "./conversation.ts";
+import type { Event, EventData, EventType } from "./events.ts";
+import { may, type Role } from "./roles.ts";
+import type { Run } from "./run.ts";
+import type { ToolCall } from "./tool-call.ts";
+
+/** Members that stay. A list under a member reduces the objects (or the list of objects) that it holds. */
+type Kept<T> = { readonly [K in keyof T]?: true | readonly string[] };
+type Members = { readonly [member: string]: true | readonly string[] | undefined };
+type Keep<T extends EventType> = "whole" | Kept<EventData<T>>;
+
+const CALL = { toolCallId: true, tool: true } as const;
+const PENDING = ["id", "runId", "tool", "title", "effect", "state", "attempt", "expiresAt"] as const;
+
+export const VIEWER_KEEPS: { readonly [T in EventType]: Keep<T> } = {
+  "conversation.created": "whole",
+  "conversation.updated": "whole",
+  "conversation.deleted": "whole",
+  "participant.added": "whole",
+  "participant.role_changed": "whole",
+  "participant.removed": "whole",
+  "message.created": "whole",
+  "message.completed": "whole",
+  "run.queued": {
+    input: true,
+    principal: ["userId"],
+    position: true,
+    blockedBy: true,
+    retryOf: true,
+    continues: true,
+    metadata: true,
+  },
+  "run.input_edited": "whole",
+  "run.started": "whole",
+  "run.interrupted": { waitsFor: true, needsConfirmation: true, pending: PENDING },
+  "run.resumed": "whole",
+  "run.cancel_requested": "whole",
+  "run.completed": "whole",
+  "run.failed": "whole",
+  "run.cancelled": "whole",
+  "step.started": { n: true, attempt: true, messageId: true },
+  "step.superseded": { n: true, attempt: true, reason: true },
+  "step.finished": { n: true, attempt: true },
+  "tool_call.proposed": { ...CALL, step: true, title: true, effect: true },
+  "tool_call.refused": { ...CALL, step: true },
+  "confirmation.requested": { ...CALL, title: true, effect: true, expiresAt: true },
+  "confirmation.decided": { toolCallId: true, by: true, decision: true, remaining: true, closed: true, voided: true },
+  "confirmation.expired": { toolCallId: true, reason: true },
+  "tool_call.started": { ...CALL, mode: true, attempt: true },
+  "tool_call.finished": { toolCallId: true, state: true, attempt: true },
+  "tool_call.became_unknown": { toolCallId: true, attempt: true, reason: true },
+  "tool_call.resolved": { toolCallId: true, outcome: true, by: true, state: true },
+  "tool_call.late_result": { toolCallId: true, attempt: true },
+  "limit.tripped": "whole",
+  "limit.continued": "whole",
+  "budget.awaited": "whole",
+  "budget.warned": {},
+  "context.trimmed": {},
+  "handover.requested": "whole",
+  "handover.accepted": "whole",
+  "handover.released": "whole",
+};
+
+export function redactEvent(event: Event): Event {
+  const keeps: "whole" | Members = VIEWER_KEEPS[event.type];
+  if (keeps === "whole") return event;
+  return { ...event, data: reduced(event.data, keeps) } as Event;
+}
+
+function reduced(data: object, keeps: Members): object {
+  const members = Object.entries(data).flatMap(([name, value]): [string, unknown][] => {
+    const kept = Object.hasOwn(keeps, name) ? keeps[name] : undefined;
+    if (kept === undefined) return [];
+    return [[name, kept === true ? value : picked(value, kept)]];
+  });
+  return Object.fromEntries(members);
+}
+
+function picked(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => picked(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
+}
+
+/** The shape stays that of a call, so that one screen shows both. `argsDigest` is empty: a viewer decides nothing. */
+function redactCall({ id, runId, tool, title, effect, state, attempt, expiresAt }: ToolCall): ToolCall {
+  return {
+    id,
+    runId,
+    tool,
+    title,
+    args: null,
+    argsDigest: "",
+    effect,
+    state,
+    attempt,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    decisions: [],
+    allowed: [],
+  };
+}
+
+export const redactRun = (run: Run): Run => ({ ...run, pending: run.pending.map(redactCall) });
+
+export const redactConversation = (view: Conversation): Conversation => ({
+  ...view,
+  activeRun: view.activeRun && redactRun(view.activeRun),
+  queued: view.queued.map(redactRun),
+  pending: view.pending.map(redactCall),
+});
+
+/** Details are for approvers and above, and for the person who started the run. */
+export const seesDetails = (role: Role, userId: string, starter: string | null): boolean =>
+  may(role, "read_details") || starter === userId;

@@ -1,0 +1,133 @@
+/**
+ * The edge, in this order: request id → access log → problem handler → CORS allow-list → sign-in → admission →
+ * validation → handler. Routes come from the table; this file knows none of them.
+ *
+ * It must not let an exception, a stack or a cause out, and must not log what is not on its own list of fields.
+ */
+import { Hono, type Context } from "hono";
+import { reject, type Rejection } from "../protocol/problems.ts";
+import { checkScope } from "../protocol/scopes.ts";
+import { checkOrigin } from "./cors.ts";
+import { withStandardHeaders } from "./headers.ts";
+import { macOf } from "./keys.ts";
+import { pageCursors } from "./page-cursor.ts";
+import type { EdgePorts } from "./ports.ts";
+import { INTERNAL, problemResponse } from "./problems.ts";
+import { requestContext } from "./request-context.ts";
+import type { Answered, EdgeServices, RawInput, Route } from "./route.ts";
+import { routesOf } from "./routes.ts";
+import { signInWith, type SignIn } from "./sign-in.ts";
+import { openTrace, type Trace } from "./trace.ts";
+
+export interface Edge {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** What one request carries through Hono. */
+interface Carried {
+  Bindings: { readonly trace: Trace; readonly url: URL; readonly note: Note };
+}
+/** For the access log: filled on the way. */
+interface Note {
+  route: string;
+  tenantId?: string;
+  userId?: string;
+  code?: string;
+}
+
+export function createEdge(ports: EdgePorts): Edge {
+  const { settings, log, now } = ports;
+  const edge: EdgeServices = {
+    ...ports,
+    cursors: pageCursors(settings.masterKey),
+    conversationIds: macOf(settings.masterKey, "conversation-ids"),
+  };
+  // Called as a method of something else, the platform's fetch refuses.
+  const outside: typeof fetch = ports.fetch ?? ((input, init) => fetch(input, init));
+  const signIn = signInWith({ settings, log, now, fetch: outside });
+  const app = mount(routesOf(edge), edge, signIn);
+
+  return {
+    async fetch(request) {
+      const trace = openTrace(request, now());
+      const note: Note = { route: "none" };
+      const url = new URL(request.url);
+      const cors = checkOrigin(request, url, settings);
+      let response: Response;
+      try {
+        response =
+          cors.kind === "refused"
+            ? refuse(cors.rejection, trace, note)
+            : cors.kind === "preflight"
+              ? new Response(null, { status: 204 })
+              : await app.fetch(request, { trace, url, note });
+      } catch (error) {
+        response = accident(error, trace, note, log);
+      }
+      const { method } = request;
+      const { status } = response;
+      const { requestId, traceId } = trace;
+      log.info("request", { requestId, traceId, method, ...note, status, ms: now() - trace.startedAt });
+      return withStandardHeaders(response, trace, cors.headers, url.protocol === "https:");
+    },
+  };
+}
+
+function mount(routes: readonly Route[], edge: EdgeServices, signIn: SignIn): Hono<Carried> {
+  const app = new Hono<Carried>();
+  const methods = new Map<string, string[]>();
+  for (const route of routes) {
+    app.on(route.method, route.path, (c) => serve(route, c, edge, signIn));
+    methods.set(route.path, [...(methods.get(route.path) ?? []), route.method]);
+  }
+  for (const [path, known] of methods) {
+    const allow = [...known, ...(known.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+    app.all(path, (c) => {
+      c.env.note.route = path;
+      if (c.req.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
+      return refuse(reject("method_not_allowed", `This path takes ${allow}.`), c.env.trace, c.env.note, { allow });
+    });
+  }
+  app.notFound((c) => refuse(reject("not_found", "There is no such route."), c.env.trace, c.env.note));
+  app.onError((error, c) => accident(error, c.env.trace, c.env.note, edge.log));
+  return app;
+}
+
+async function serve(route: Route, c: Context<Carried>, edge: EdgeServices, signIn: SignIn): Promise<Response> {
+  const { trace, url, note } = c.env;
+  note.route = route.path;
+  const raw: RawInput = { request: c.req.raw, url, trace, params: c.req.param() };
+  const answered = route.auth === "none" ? await route.run(raw, edge) : await serveUser(route, raw, edge, signIn, note);
+  if (!answered.ok) return refuse(answered.rejection, trace, note);
+  const { value } = answered;
+  if ("response" in value) return value.response;
+  const { status, body, headers = {} } = value;
+  if (body === null) return new Response(null, { status, headers });
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
+}
+
+async function serveUser(
+  route: Extract<Route, { auth: "user" }>,
+  raw: RawInput,
+  edge: EdgeServices,
+  signIn: SignIn,
+  note: Note,
+): Promise<Answered> {
+  const signed = await signIn(raw.request, raw.trace);
+  if (!signed.ok) return signed;
+  const context = requestContext(signed.value, raw.trace, edge.settings.requestTimeoutMs);
+  note.tenantId = context.tenantId;
+  note.userId = context.userId;
+  const rejection = checkScope(context, route.scope) ?? (await edge.admit?.(context, route)) ?? null;
+  return rejection === null ? route.run(raw, edge, context) : { ok: false, rejection };
+}
+
+function refuse(rejection: Rejection, trace: Trace, note: Note, headers?: Readonly<Record<string, string>>): Response {
+  note.code = rejection.code;
+  return problemResponse(rejection, trace, headers);
+}
+
+function accident(error: unknown, trace: Trace, note: Note, log: EdgePorts["log"]): Response {
+  log.error("request_failed", error, { requestId: trace.requestId, traceId: trace.traceId, route: note.route });
+  return refuse(INTERNAL, trace, note);
+}

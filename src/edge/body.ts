@@ -1,0 +1,76 @@
+/**
+ * From a request's bytes to JSON: media type, size counted while it streams, UTF-8, syntax, bounds. It must not trust
+ * `Content-Length`, and it stops reading at the first byte too many.
+ */
+import { LIMITS } from "../protocol/limits.ts";
+import { reject, type Result } from "../protocol/problems.ts";
+import { checkJsonBounds } from "./json-bounds.ts";
+
+const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset=("?)utf-8\2[ \t]*)?$/i;
+
+/** `empty`: what an absent body stands for; without it a body is required. */
+export async function readJson(request: Request, empty?: unknown): Promise<Result<unknown>> {
+  const type = request.headers.get("content-type");
+  const encoding = request.headers.get("content-encoding");
+  // Compressed bodies are not taken: their size would be known only after the work.
+  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+    return refuse("unsupported_media_type", "Send the body without a content encoding.");
+  }
+  if (type !== null && !JSON_TYPE.test(type))
+    return refuse("unsupported_media_type", "Send application/json in UTF-8.");
+  if (Number(request.headers.get("content-length")) > LIMITS.bodyBytes) return tooLarge();
+  const bytes = await readAtMost(request.body, LIMITS.bodyBytes);
+  if (bytes === null) return tooLarge();
+  if (bytes.length === 0 && empty !== undefined) return { ok: true, value: empty };
+  if (bytes.length === 0) return refuse("malformed_json", "A JSON body is required.");
+  if (type === null) return refuse("unsupported_media_type", "Say Content-Type: application/json.");
+  return parseJson(bytes);
+}
+
+function parseJson(bytes: Uint8Array): Result<unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+  } catch {
+    return refuse("malformed_json", "The body is not JSON in UTF-8.");
+  }
+  const wrong = checkJsonBounds(value);
+  if (wrong !== null) {
+    return { ok: false, rejection: reject("invalid_request", "The body is not acceptable.", { errors: [wrong] }) };
+  }
+  return { ok: true, value };
+}
+
+/** null: there is more than `limit` bytes; the rest is not read. */
+export async function readAtMost(
+  stream: ReadableStream<Uint8Array> | null,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (stream === null) return new Uint8Array();
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > limit) {
+      await reader.cancel();
+      return null;
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+const refuse = (code: Parameters<typeof reject>[0], detail: string): Result<never> => ({
+  ok: false,
+  rejection: reject(code, detail),
+});
+const tooLarge = () => refuse("payload_too_large", `A body has at most ${LIMITS.bodyBytes} bytes.`);

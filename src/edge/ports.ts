@@ -1,0 +1,66 @@
+/** What the edge needs from the world; `index.ts` wires it, tests hand in fakes. */
+import type { AgentDescription } from "../protocol/agent.ts";
+import type { RequestContext } from "../protocol/principal.ts";
+import type { Rejection, Result } from "../protocol/problems.ts";
+import type { Role } from "../protocol/roles.ts";
+import type { ConversationRpc, Page } from "../protocol/rpc.ts";
+import type { Settings } from "./settings.ts";
+import type { Tenant } from "./stub-for.ts";
+
+export interface EdgeLog {
+  info(event: string, fields?: Record<string, unknown>): void;
+  warn(event: string, fields?: Record<string, unknown>): void;
+  error(event: string, error: unknown, fields?: Record<string, unknown>): void;
+}
+
+/** An actor's stub. `fetch` is for the WebSocket upgrade alone. */
+export interface Actor extends ConversationRpc {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** A conversation in a list: the projection, which may lag and says to where it has come. */
+export interface ConversationRow {
+  readonly id: string;
+  readonly agent: string;
+  readonly title: string;
+  readonly role: Role;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly archived: boolean;
+  readonly asOfSeq: number;
+}
+
+export interface ConversationListQuery {
+  readonly q?: string;
+  readonly agent?: string;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  /** The `nextCursor` of the page before, as the reader gave it. */
+  readonly after?: string;
+}
+
+/** Reads of the history. Throws when it cannot be read: the edge answers `history_unavailable`. */
+export interface HistoryReader {
+  list(tenantId: string, userId: string, query: ConversationListQuery): Promise<Result<Page<ConversationRow>>>;
+}
+
+export interface EdgePorts {
+  readonly settings: Settings;
+  /** A fresh stub at each call: after an exception a stub is spent. */
+  readonly actor: (tenant: Tenant, conversationId: string) => Promise<Actor>;
+  readonly log: EdgeLog;
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Absent: the routes that read it are absent too. */
+  readonly history?: HistoryReader;
+  readonly agents?: (locale: string | undefined) => Promise<readonly AgentDescription[]>;
+  /** Asked after the sign-in and before anything is read of the body. null: go on. */
+  readonly admit?: (
+    context: RequestContext,
+    route: { readonly method: string; readonly path: string },
+  ) => Promise<Rejection | null>;
+  /** Each dependency by name: can it be used now? */
+  readonly readiness?: () => Promise<Readonly<Record<string, boolean>>>;
+  /** For the identity provider's keys. */
+  readonly fetch?: typeof fetch;
+}

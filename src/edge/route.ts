@@ -1,0 +1,175 @@
+/**
+ * A route as data, and how its input becomes typed. The table of routes is what the app is mounted from and what the
+ * OpenAPI document is generated from: nothing about a route may stand anywhere else.
+ */
+import * as z from "zod";
+import type { RequestContext } from "../protocol/principal.ts";
+import { reject, type ProblemCode, type Result } from "../protocol/problems.ts";
+import { acceptsJson } from "./accept.ts";
+import { readJson } from "./body.ts";
+import { readIdempotencyKey, type KeyUse } from "./idempotency-key.ts";
+import type { PageCursors } from "./page-cursor.ts";
+import type { EdgePorts } from "./ports.ts";
+import { NOT_FOUND } from "./problems.ts";
+import { readQuery } from "./query.ts";
+import { fieldErrors } from "./schema-errors.ts";
+import type { Trace } from "./trace.ts";
+import type { Mac } from "./keys.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The ports, and what is made of the settings once. */
+export interface EdgeServices extends EdgePorts {
+  readonly cursors: PageCursors;
+  readonly conversationIds: Mac;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** null: no content. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+/** A socket's handshake is the object's own response. */
+export type Answered = Result<Answer | { readonly response: Response }>;
+
+export interface RawInput {
+  readonly request: Request;
+  readonly url: URL;
+  readonly trace: Trace;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+interface Input<P, Q, B> {
+  readonly request: Request;
+  readonly trace: Trace;
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly key: string | undefined;
+}
+export interface UserInput<P, Q, B> extends Input<P, Q, B> {
+  readonly context: RequestContext;
+}
+
+/** What a reader of the API learns of a route. */
+export interface RouteDescription {
+  readonly method: Method;
+  /** In Hono's notation, `:id`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly auth: "none" | "user";
+  /** The scope that the edge asks for; null: none, or decided further in. */
+  readonly scope: string | null;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  /** null: a body is not read. */
+  readonly body: z.ZodType | null;
+  readonly bodyOptional: boolean;
+  readonly key: KeyUse;
+  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema: z.ZodType | null }>>;
+  /** Beyond those that every route has. */
+  readonly problems: readonly ProblemCode[];
+}
+
+export type Route = RouteDescription &
+  (
+    | { readonly auth: "none"; readonly run: (raw: RawInput, edge: EdgeServices) => Promise<Answered> }
+    | {
+        readonly auth: "user";
+        readonly run: (raw: RawInput, edge: EdgeServices, context: RequestContext) => Promise<Answered>;
+      }
+  );
+
+export const NONE = z.object({});
+
+type Spec<P, Q, B> = Omit<RouteDescription, "auth" | "params" | "query" | "body" | "bodyOptional" | "problems"> & {
+  readonly params: z.ZodObject & z.ZodType<P>;
+  readonly query: z.ZodObject & z.ZodType<Q>;
+  readonly body: z.ZodType<B>;
+  readonly bodyUse: "none" | "optional" | "required";
+  readonly problems?: readonly ProblemCode[];
+};
+
+export function userRoute<P, Q, B>(
+  spec: Spec<P, Q, B> & { readonly handle: (input: UserInput<P, Q, B>, edge: EdgeServices) => Promise<Answered> },
+): Route {
+  return {
+    ...describe(spec),
+    auth: "user",
+    run: async (raw, edge, context) => {
+      const input = await readInput(spec, raw);
+      return input.ok ? spec.handle({ ...input.value, context }, edge) : input;
+    },
+  };
+}
+
+export function publicRoute<P, Q, B>(
+  spec: Spec<P, Q, B> & { readonly handle: (input: Input<P, Q, B>, edge: EdgeServices) => Promise<Answered> },
+): Route {
+  return {
+    ...describe(spec),
+    auth: "none",
+    run: async (raw, edge) => {
+      const input = await readInput(spec, raw);
+      return input.ok ? spec.handle(input.value, edge) : input;
+    },
+  };
+}
+
+function describe<P, Q, B>(spec: Spec<P, Q, B>) {
+  const { method, path, summary, scope, params, query, key, answers } = spec;
+  return {
+    method,
+    path,
+    summary,
+    scope,
+    params,
+    query,
+    key,
+    answers,
+    body: spec.bodyUse === "none" ? null : spec.body,
+    bodyOptional: spec.bodyUse === "optional",
+    problems: spec.problems ?? [],
+  };
+}
+
+async function readInput<P, Q, B>(spec: Spec<P, Q, B>, raw: RawInput): Promise<Result<Input<P, Q, B>>> {
+  const { request, trace } = raw;
+  if (!acceptsJson(request.headers.get("accept"))) {
+    return { ok: false, rejection: reject("not_acceptable", "The answer is application/json.") };
+  }
+  const params = spec.params.safeParse(raw.params);
+  if (!params.success) {
+    const errors = fieldErrors(params.error);
+    // An id of ours that cannot be one names nothing: the same answer as for one that is not there.
+    if (errors.some(({ pointer }) => pointer === "/id")) return { ok: false, rejection: NOT_FOUND };
+    return invalid("The path is not acceptable.", errors);
+  }
+  const query = readQuery(spec.query, raw.url);
+  if (!query.ok) return query;
+  const key = readIdempotencyKey(request.headers, spec.key);
+  if (!key.ok) return key;
+  const json: Result<unknown> =
+    spec.bodyUse === "none"
+      ? { ok: true, value: undefined }
+      : await readJson(request, spec.bodyUse === "optional" ? {} : undefined);
+  if (!json.ok) return json;
+  const body = spec.body.safeParse(json.value);
+  if (!body.success) return invalid("The body is not acceptable.", fieldErrors(body.error));
+  return {
+    ok: true,
+    value: { request, trace, params: params.data, query: query.value, body: body.data, key: key.value },
+  };
+}
+
+const invalid = (detail: string, errors: ReturnType<typeof fieldErrors>): Result<never> => ({
+  ok: false,
+  rejection: reject("invalid_request", detail, { errors }),
+});
+
+export const NO_BODY = z.undefined();
+export const ok = (status: number, body: unknown, headers?: Readonly<Record<string, string>>): Answered => ({
+  ok: true,
+  value: { status, body, ...(headers ? { headers } : {}) },
+});

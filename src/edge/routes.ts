@@ -1,0 +1,20 @@
+/** Every route of the service, in one table. What is not here does not exist: neither in the app nor in its document. */
+import { CONVERSATION_ROUTES, conversationListRoute } from "./conversation-routes.ts";
+import { DEVELOPMENT_ROUTE } from "./development-route.ts";
+import { LOG_ROUTES } from "./log-routes.ts";
+import type { EdgePorts } from "./ports.ts";
+import type { Route } from "./route.ts";
+import { RUN_ROUTES } from "./run-routes.ts";
+import { agentsRoute, SERVICE_ROUTES } from "./service-routes.ts";
+import { STREAM_ROUTE } from "./stream-route.ts";
+
+export const routesOf = ({ settings, history, agents }: EdgePorts): readonly Route[] => [
+  ...SERVICE_ROUTES,
+  ...(agents ? [agentsRoute(agents)] : []),
+  ...CONVERSATION_ROUTES,
+  ...(history ? [conversationListRoute(history)] : []),
+  ...LOG_ROUTES,
+  STREAM_ROUTE,
+  ...RUN_ROUTES,
+  ...(settings.devSignIn ? [DEVELOPMENT_ROUTE] : []),
+];

@@ -1,0 +1,104 @@
+/**
+ * Who is this? From `Authorization: Bearer` and from nowhere else: no cookie, no URL, no body, no default user. A
+ * client learns whether it has no credential, a bad one or an old one, and nothing about why a bad one is bad.
+ */
+import { NO_CREDENTIAL, OVERLOADED } from "./problems.ts";
+import { reject, type Rejection, type Result } from "../protocol/problems.ts";
+import { utf8 } from "./bytes.ts";
+import { DEVELOPMENT_RULES } from "./development-tokens.ts";
+import { deriveKey } from "./keys.ts";
+import type { EdgeLog } from "./ports.ts";
+import { KeysUnavailable, RemoteKeys } from "./remote-keys.ts";
+import type { SignedIn } from "./request-context.ts";
+import type { Settings, TokenRules } from "./settings.ts";
+import { readToken, verifyToken, type KeyFinder, type Verified } from "./token-verifier.ts";
+import type { Trace } from "./trace.ts";
+
+export type SignIn = (request: Request, trace: Trace) => Promise<Result<SignedIn>>;
+
+export interface SignInDeps {
+  readonly settings: Settings;
+  readonly log: EdgeLog;
+  readonly now: () => number;
+  readonly fetch: typeof fetch;
+}
+
+interface Issuer {
+  readonly rules: TokenRules;
+  readonly findKey: KeyFinder;
+}
+
+const BEARER = /^Bearer +([^\s,]+)$/i;
+const IN_URL = ["access_token", "token", "id_token", "jwt", "ticket", "authorization", "api_key"];
+const UNAUTHENTICATED = reject("unauthenticated", "The bearer token is not valid.");
+const EXPIRED = reject("token_expired", "The bearer token has expired.");
+
+export function signInWith({ settings, log, now, fetch }: SignInDeps): SignIn {
+  const issuers = issuersOf(settings, now, fetch);
+  return async (request, trace) => {
+    const header = request.headers.get("authorization");
+    if (header === null) return refuse(NO_CREDENTIAL);
+    // What stands in a URL stands in logs: the caller must learn that, even where the header would have sufficed.
+    if (hasTokenInUrl(request.url)) return refuse(IN_URL_REFUSED);
+    const [, token] = BEARER.exec(header) ?? [];
+    const verified = token === undefined ? malformed : await verify(token, issuers, now());
+    switch (verified.kind) {
+      case "valid":
+        return { ok: true, value: { ...verified, authHeader: header } };
+      case "expired":
+        return refuse(EXPIRED);
+      case "unavailable":
+        log.error("sign_in_unavailable", verified.cause, { requestId: trace.requestId });
+        return refuse(OVERLOADED);
+      case "invalid":
+        log.info("sign_in_refused", { requestId: trace.requestId, reason: verified.reason });
+        return refuse(UNAUTHENTICATED);
+    }
+  };
+}
+
+type Checked = Verified | { readonly kind: "unavailable"; readonly cause: unknown };
+const malformed: Checked = { kind: "invalid", reason: "malformed" };
+
+async function verify(token: string, issuers: readonly Issuer[], now: number): Promise<Checked> {
+  const read = readToken(token);
+  if (read === null) return malformed;
+  // The unverified issuer only chooses the rules; they then demand that very issuer, signed with that issuer's key.
+  const issuer = issuers.find(({ rules }) => rules.issuer === read.payload["iss"]);
+  if (issuer === undefined) return { kind: "invalid", reason: "iss" };
+  try {
+    return await verifyToken(token, read, issuer.rules, issuer.findKey, now);
+  } catch (cause) {
+    if (cause instanceof KeysUnavailable) return { kind: "unavailable", cause };
+    throw cause;
+  }
+}
+
+function issuersOf(settings: Settings, now: () => number, fetch: typeof globalThis.fetch): Issuer[] {
+  const issuers: Issuer[] = [];
+  if (settings.devSignIn) {
+    const findKey = () => deriveKey(settings.masterKey, "development-sign-in");
+    issuers.push({ rules: DEVELOPMENT_RULES, findKey });
+  }
+  if (settings.signIn !== null) {
+    const { keys, rules } = settings.signIn;
+    issuers.push({ rules, findKey: keys.kind === "secret" ? sharedSecret(keys.secret) : published(keys.url) });
+  }
+  return issuers;
+
+  function sharedSecret(secret: string): KeyFinder {
+    const key = utf8(secret);
+    return async () => key;
+  }
+  function published(url: string): KeyFinder {
+    const remote = new RemoteKeys({ url, fetch, now });
+    return (header, token) => remote.find(header, token);
+  }
+}
+
+const hasTokenInUrl = (url: string): boolean => {
+  const { searchParams } = new URL(url);
+  return IN_URL.some((name) => searchParams.has(name));
+};
+const IN_URL_REFUSED = reject("invalid_request", "A credential in the URL is refused: it would stand in logs.");
+const refuse = (rejection: Rejection): Result<never> => ({ ok: false, rejection });

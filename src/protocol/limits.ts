@@ -72,6 +72,10 @@ export const DURATIONS = {
   dedupeWindowMs: 24 * 3_600_000,
   readBackoffMs: 1_000,
   ticketMs: 30_000,
+  /** Working out what a call will do, per call: authorising and preview together. */
+  previewMs: 10_000,
+  /** How long an aborted tool may still say what it did. */
+  abortSettleMs: 250,
 } as const;
 
 /** How often a thing may be tried in all, first time included. */

@@ -3,6 +3,7 @@
  * became of it; the service does the rest. Omissions are the careful choice: effect `once`, always confirmed.
  */
 import type * as z from "zod";
+import type { Gate } from "../protocol/events.ts";
 import type { PreviewRow } from "../protocol/tool-call.ts";
 import type { ToolOutcome } from "./outcome.ts";
 
@@ -43,6 +44,9 @@ export interface Execution<Deps> extends Call<Deps> {
 export type Refusal = { readonly ok: true } | { readonly ok: false; readonly code: string; readonly message: string };
 export type Probe<O> = { readonly found: true; readonly outcome: ToolOutcome<O> } | { readonly found: false };
 
+/** What a policy may ask for beyond a plain yes. */
+export type Asked = Partial<Pick<Gate, "quorum" | "selfApproval" | "approvers">>;
+
 interface Common<I extends z.ZodType, O extends z.ZodType, Deps> {
   readonly name: string;
   readonly title: { readonly en: string; readonly zh: string };
@@ -61,7 +65,10 @@ interface Common<I extends z.ZodType, O extends z.ZodType, Deps> {
   /** A definitive refusal speaks for the key over all its attempts, not only for the last one. */
   readonly answersForKey?: boolean;
   readonly credential?: "service" | "tenant_secret" | "user";
-  readonly confirm?: "never" | "always" | ((args: z.infer<I>, ctx: ToolContext) => boolean);
+  /** Of a function: false asks nobody, true asks as the members above say, an object asks for that instead. */
+  readonly confirm?: "never" | "always" | ((args: z.infer<I>, ctx: ToolContext) => boolean | Asked);
+  /** Raise it when the meaning of the tool or of its policy function changes: what was shown before is then stale. */
+  readonly version?: number;
   readonly reversible?: boolean;
   /** How it could be undone, for people. */
   readonly undo?: string;

@@ -89,7 +89,7 @@ export class ConversationActor {
       this.#performer.reconcile();
       this.#remindInMemory(this.#writer.state);
     }
-    this.#reminders.arm(this.#writer.state);
+    this.#reminders.armAnew(this.#writer.state);
   }
 
   async command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {

@@ -67,6 +67,13 @@ export class Reminders {
     this.#journal.setAlarm(earliest);
   }
 
+  /** A new life's first: an alarm that is overdue by then cannot be trusted to fire, so it does not count as standing. */
+  armAnew(state: State): void {
+    const standing = this.#journal.alarmAt();
+    if (standing !== null && standing <= this.#clock.now()) this.#journal.alarmFired();
+    this.arm(state);
+  }
+
   #earliest(state: State): number | null {
     const now = this.#clock.now();
     const working = outstanding(state, Number.MAX_SAFE_INTEGER).length > 0 || state.active?.halt;

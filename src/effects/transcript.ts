@@ -204,13 +204,8 @@ function whole(result: ToolResult, payload: Payloads): ToolResult {
   const body = result.excerptOf && payload(result.excerptOf.digest);
   if (typeof body !== "string") return result;
   try {
-    const stored: unknown = JSON.parse(body);
-    return { ...result, data: isResult(stored) ? stored.data : stored };
+    return { ...result, data: JSON.parse(body) };
   } catch {
     return { ...result, data: body };
   }
 }
-
-/** The payload is the data, or the result that they are part of. */
-const isResult = (value: unknown): value is { data?: unknown } =>
-  typeof value === "object" && value !== null && "kind" in value && value.kind === "tool_execution_result";

@@ -1,5 +1,5 @@
 /** Whatever the core can make of a conversation, a strict provider takes the next request. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { stopOf } from "../../../src/protocol/stops.ts";
 import type { ModelResult, PreparedCall, ToolAnswer } from "../../../src/run/inputs.ts";

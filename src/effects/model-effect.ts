@@ -1,0 +1,171 @@
+/**
+ * Asking the model once, from the state to the outcome that the core takes: build the body, send it, read the answer,
+ * prepare its calls. One upstream request per attempt, whatever happens; whether there is another is the core's.
+ *
+ * It never rejects, and it stores nothing. What people saw of a failed answer is part of its outcome.
+ */
+import type { Clock, Log, ModelIo, ModelPort, Payload } from "../actor/ports.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import { stopOf } from "../protocol/stops.ts";
+import { cutText } from "../protocol/text.ts";
+import type { ModelRequestRecord, ModelResult, PreparedCall } from "../run/inputs.ts";
+import type { ModelEffect } from "../run/outstanding.ts";
+import type { State } from "../run/state.ts";
+import type { Agent } from "../tools/agent-definition.ts";
+import type { ModelClient } from "./model-client.ts";
+import { ModelClocks } from "./model-clocks.ts";
+import { boundedReasoning, cutCalls, textBody, verdictOf } from "./model-outcome.ts";
+import { readAnswer, type Reading } from "./model-reader.ts";
+import { usageOf } from "./model-usage.ts";
+import type { Prices } from "./prices.ts";
+import { requestBody } from "./request-body.ts";
+import { classifyHttpFailure, modelStop, timedOut } from "./stream/classify-failure.ts";
+import type { DecodedToolCall } from "./stream/decoded-answer.ts";
+import type { AnswerVerdict } from "./stream/judge-answer.ts";
+
+/** Validated, authorised, previewed and digested, in the order of the calls; the signal ends previews. */
+export type PrepareCalls = (
+  effect: ModelEffect,
+  io: { readonly state: State; readonly signal: AbortSignal },
+  calls: readonly DecodedToolCall[],
+) => Promise<readonly PreparedCall[]>;
+
+export interface ModelDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: ModelClient;
+  readonly prices: Prices;
+  readonly agentOf: (name: string) => Agent | undefined;
+  readonly prepareCalls: PrepareCalls;
+  readonly sha256: (text: string) => Promise<string>;
+}
+
+type Outcome = { readonly result: ModelResult; readonly payloads: readonly Payload[] };
+type Answer = Extract<Reading, { kind: "answer" }>;
+type Asked = { readonly body: string; readonly model: string; readonly request: ModelRequestRecord };
+
+export class ModelEffects implements ModelPort {
+  readonly #deps: ModelDeps;
+
+  constructor(deps: ModelDeps) {
+    this.#deps = deps;
+  }
+
+  async ask(effect: ModelEffect, io: ModelIo): Promise<Outcome> {
+    const { clock, log, client } = this.#deps;
+    const { maxFirstByteMs: firstByteMs, maxIdleMs: idleMs } = effect.run.limits;
+    const clocks = new ModelClocks(clock, { firstByteMs, idleMs, deadlineAt: effect.deadlineAt }, io.signal);
+    let shown = "";
+    const onText = (text: string, part: number): void => {
+      shown += text;
+      io.onText(text, part);
+    };
+    try {
+      const built = this.#build(effect, io);
+      if (built === null) return this.#broken("The conversation's agent is not part of this deployment.");
+      if (clocks.ended === "aborted") return this.#unsent(built.model);
+      const { body, model, parameters } = built;
+      const digest = this.#deps.sha256(body);
+      const reading = await readAnswer({ client, clock, clocks, body, onText });
+      clocks.answered();
+      const asked = { body, model, request: { digest: await digest, model, parameters } };
+      if (reading.kind === "answer") return await this.#answered(effect, io, clocks, asked, reading);
+      return this.#unanswered(asked, reading);
+    } catch (error) {
+      log.error("model_effect_failed", error, { effectId: effect.id, attempt: effect.attempt });
+      return this.#broken("The service failed while it asked the model.", shown);
+    } finally {
+      clocks.close();
+    }
+  }
+
+  #build(effect: ModelEffect, io: ModelIo) {
+    const { identity } = io.state;
+    const agent = this.#deps.agentOf(identity?.agent ?? "");
+    if (!agent) return null;
+    const model = agent.model?.(identity?.metadata ?? {}) ?? this.#deps.client.model;
+    const { principal } = effect.run;
+    return { model, ...requestBody({ agent, model, principal, messages: io.transcript.messages() }) };
+  }
+
+  #unsent(model: string): Outcome {
+    const usage = usageOf({ prices: this.#deps.prices, model, body: null, answer: null });
+    return { result: { kind: "aborted", text: { text: "" }, usage }, payloads: [] };
+  }
+
+  /** Refused, or never reached: no token was read, so it costs nothing. */
+  #unanswered({ model, request }: Asked, reading: Exclude<Reading, Answer>): Outcome {
+    const { clock, log, prices } = this.#deps;
+    const unreachable = reading.kind === "unreachable";
+    if (unreachable) log.error("model_unreachable", reading.cause, { model });
+    const stop = unreachable
+      ? modelStop("model_error", "The model provider could not be reached.")
+      : classifyHttpFailure({ ...reading, now: clock.now() });
+    const usage = usageOf({ prices, model, body: null, answer: null });
+    return { result: { kind: "failed", stop, text: { text: "" }, finishReason: null, usage, request }, payloads: [] };
+  }
+
+  async #answered(
+    effect: ModelEffect,
+    io: ModelIo,
+    clocks: ModelClocks,
+    { body, model, request }: Asked,
+    { answer, ended, part }: Answer,
+  ): Promise<Outcome> {
+    const { prices, sha256 } = this.#deps;
+    const verdict = verdictOf(answer, ended);
+    const { finishReason } = answer;
+    const usage = usageOf({ prices, model, body, answer });
+    // What a model says when it refuses is its answer to the user.
+    const said = verdict.kind === "refused" && answer.text === "" ? answer.refusal : answer.text;
+    const { text, payloads } = await textBody(said, sha256);
+    if (verdict.kind === "aborted") return { result: { kind: "aborted", text, usage, request }, payloads };
+    if (verdict.kind === "failed") {
+      return { result: { kind: "failed", stop: verdict.stop, text, finishReason, usage, request }, payloads };
+    }
+    const calls = await this.#calls(effect, io, clocks, verdict);
+    if (calls === null && clocks.ended === "aborted") {
+      return { result: { kind: "aborted", text, usage, request }, payloads };
+    }
+    if (calls === null) {
+      return { result: { kind: "failed", stop: timedOut("total"), text, finishReason, usage, request }, payloads };
+    }
+    // Text that was streamed as part 0 stays part 0: reasoning that came after it would move it.
+    const keepsReasoning = answer.reasoning !== "" && (part === 1 || answer.text === "");
+    return {
+      result: {
+        kind: "answered",
+        verdict: verdict.kind,
+        text,
+        ...(keepsReasoning ? { reasoning: boundedReasoning(answer.reasoning) } : {}),
+        finishReason,
+        calls,
+        usage,
+        request,
+      },
+      payloads,
+    };
+  }
+
+  /** null: the call was ended while its tool calls were prepared. */
+  async #calls(
+    effect: ModelEffect,
+    io: ModelIo,
+    clocks: ModelClocks,
+    verdict: AnswerVerdict,
+  ): Promise<readonly PreparedCall[] | null> {
+    if (verdict.kind === "truncated_calls") return cutCalls(effect, verdict.calls);
+    if (verdict.kind !== "plan") return [];
+    return clocks.orEnded(this.#deps.prepareCalls(effect, { state: io.state, signal: clocks.signal }, verdict.calls));
+  }
+
+  #broken(detail: string, shown = ""): Outcome {
+    const usage = usageOf({ prices: this.#deps.prices, model: this.#deps.client.model, body: null, answer: null });
+    // Bounded without a digest: whatever failed here, this must not.
+    const text = { text: cutText(shown, LIMITS.excerptChars) };
+    return {
+      result: { kind: "failed", stop: stopOf("internal", detail), text, finishReason: null, usage },
+      payloads: [],
+    };
+  }
+}

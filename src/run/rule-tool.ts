@@ -54,6 +54,16 @@ function refused(draft: Draft, run: RunState, call: CallState, result: Extract<T
 }
 
 function absent(draft: Draft, run: RunState, call: CallState): void {
+  if (call.mode !== "probe") {
+    // Only a probe may say so. From a call that was sent it is no proof of anything.
+    const payload = ownResult(run, call, "tool_contract_violated");
+    return mayHaveHappened(draft, run, call, {
+      ...said(payload.error),
+      reason: "ambiguous",
+      payload,
+      repeatable: false,
+    });
+  }
   // The probe says: never arrived. So it may be sent, with the same key; but not while the run is being stopped.
   if (run.halt) finish(draft, run, call, "cancelled", ownResult(run, call, "cancelled"));
   else if (isSpent(call)) becomeUnknown(draft, run, call, "attempts_exhausted");

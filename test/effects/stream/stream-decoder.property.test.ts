@@ -1,9 +1,11 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { judgeAnswer } from "../../../src/effects/stream/judge-answer.ts";
 import { openFixtures } from "../../support/stream-fixtures.ts";
 import { dialect, meant, runs, sayings, write } from "./generated.ts";
 import { bytesOf, bytewise, cutAt, decode, decodeText, delta, event } from "./streams.ts";
+
+vi.setConfig({ testTimeout: runs(60_000) });
 
 const library = openFixtures();
 const places = fc.array(fc.nat(20_000), { maxLength: 40 });
@@ -115,7 +117,7 @@ describe("the fast path never differs from parsing", () => {
         expect(decode([bytes])).toEqual(decode([bytes], { fastPath: false }));
         expect(decode(bytewise(bytes))).toEqual(decode([bytes], { fastPath: false }));
       }),
-      { numRuns: runs(1_500) },
+      { numRuns: runs(800) },
     );
   });
 

@@ -1,0 +1,115 @@
+/**
+ * Sends what happened to everybody who watches. Called after the commit, in its turn; the platform holds the frames
+ * until the commit is durable (**I1**). Must not decide anything about runs, and never throws: a dead watcher is no
+ * reason for an actor to fail.
+ *
+ * A watcher that does not read: above the first bound previews are left out, and one `partial` follows when it has
+ * caught up; above the second, or too long above the first, its socket is closed, to come back with its cursor.
+ */
+import type { EncodedEvent, Log, Publisher } from "../actor/ports.ts";
+import { CLOSE, type Delta } from "../protocol/frames.ts";
+import { LIMITS } from "../protocol/limits.ts";
+import type { State } from "../run/state.ts";
+import { Shown, watchingRole } from "./audience.ts";
+import { deltaFrame, partialFrame, type InProgress } from "./encode-frames.ts";
+import { closeSocket, type SocketLike, type Sockets, type Watcher } from "./sockets.ts";
+
+export interface PublisherDeps {
+  readonly sockets: Sockets;
+  readonly now: () => number;
+  /** The message that is being streamed right now, without the delta that is just being published. */
+  readonly inProgress: () => InProgress | null;
+  readonly log: Pick<Log, "warn">;
+}
+
+export class SocketPublisher implements Publisher {
+  readonly #deps: PublisherDeps;
+  /** Closed in this life, but still listed until the other side answers. */
+  readonly #closed = new WeakSet<SocketLike>();
+
+  constructor(deps: PublisherDeps) {
+    this.#deps = deps;
+  }
+
+  events(events: readonly EncodedEvent[], state: State): void {
+    const shown = events.map((encoded) => new Shown(encoded, state));
+    for (const socket of this.#deps.sockets.all()) {
+      this.#isolated(socket, (watcher) => {
+        const role = watchingRole(state, watcher.principal);
+        if (role === null) return this.#close(socket, CLOSE.forbidden, "no longer a participant");
+        if (this.#pace(socket, watcher) === "closed") return;
+        for (const event of shown) socket.send(event.frameFor(role, watcher.principal.userId));
+      });
+    }
+  }
+
+  delta(delta: Delta): void {
+    let frame: string | null = null;
+    for (const socket of this.#deps.sockets.all()) {
+      this.#isolated(socket, (watcher) => {
+        const pace = this.#pace(socket, watcher);
+        if (pace === "slow") this.#missed(socket);
+        if (pace !== "ready") return;
+        frame ??= deltaFrame(delta);
+        socket.send(frame);
+      });
+    }
+  }
+
+  close(code: number, reason: string, userId?: string): void {
+    for (const socket of this.#deps.sockets.all(userId)) this.#close(socket, code, reason);
+  }
+
+  /** True while the sign-in holds; otherwise the socket is closed. Asked before every command that it brings. */
+  admits(socket: SocketLike): boolean {
+    const { watcher } = socket;
+    if (this.#closed.has(socket)) return false;
+    if (!watcher) this.#close(socket, CLOSE.restart, "connect again");
+    else if (this.#deps.now() >= watcher.expiresAt) this.#close(socket, CLOSE.token_expired, "token expired");
+    else return true;
+    return false;
+  }
+
+  #isolated(socket: SocketLike, send: (watcher: Watcher) => void): void {
+    try {
+      const { watcher } = socket;
+      if (this.admits(socket) && watcher) send(watcher);
+    } catch (error) {
+      // It has gone without a close frame; what it missed it asks for with its cursor.
+      this.#deps.log.warn("watcher_lost", { requestId: socket.watcher?.requestId, error: nameOf(error) });
+      this.#close(socket, CLOSE.internal, "sending failed");
+    }
+  }
+
+  #pace(socket: SocketLike, watcher: Watcher): "ready" | "slow" | "closed" {
+    const behind = socket.bufferedAmount;
+    const { slow, ...rest } = watcher;
+    if (behind <= LIMITS.slowDropBytes) {
+      if (!slow) return "ready";
+      socket.keep(rest);
+      const partial = slow.missed ? this.#deps.inProgress() : null;
+      if (partial) socket.send(partialFrame(partial));
+      return "ready";
+    }
+    const now = this.#deps.now();
+    if (behind > LIMITS.slowCloseBytes || (slow && now - slow.since >= LIMITS.slowCloseMs)) {
+      this.#close(socket, CLOSE.slow, "reads too slowly");
+      return "closed";
+    }
+    if (!slow) socket.keep({ ...rest, slow: { since: now, missed: false } });
+    return "slow";
+  }
+
+  #missed(socket: SocketLike): void {
+    const { watcher } = socket;
+    if (watcher?.slow?.missed === false) socket.keep({ ...watcher, slow: { ...watcher.slow, missed: true } });
+  }
+
+  #close(socket: SocketLike, code: number, reason: string): void {
+    if (this.#closed.has(socket)) return;
+    this.#closed.add(socket);
+    closeSocket(socket, code, reason);
+  }
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -7,7 +7,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { reject, type Rejection } from "../protocol/problems.ts";
 import { utf8Bytes } from "../protocol/text.ts";
 import { SUBPROTOCOL } from "../protocol/version.ts";
-import { ATTACHMENT_BYTES, watcherIn, type SocketLike, type Sockets, type Watcher } from "./sockets.ts";
+import { ATTACHMENT_BYTES, cutBytes, watcherIn, type SocketLike, type Sockets, type Watcher } from "./sockets.ts";
 
 export const PING = "ping";
 export const PONG = "pong";
@@ -25,7 +25,9 @@ export class DurableSockets implements Sockets {
   }
 
   all(userId?: string): SocketLike[] {
-    return this.#host.getWebSockets(userId).map((socket) => this.of(socket));
+    if (userId === undefined) return this.#host.getWebSockets().map((socket) => this.of(socket));
+    const tagged = this.#host.getWebSockets(tagOf(userId)).map((socket) => this.of(socket));
+    return tagged.filter(({ watcher }) => watcher?.principal.userId === userId);
   }
 
   of(socket: WebSocket): SocketLike {
@@ -37,7 +39,7 @@ export class DurableSockets implements Sockets {
   /** null: there is room for this watcher. */
   refusal(watcher: Watcher): Rejection | null {
     const { userId } = watcher.principal;
-    if (this.#host.getWebSockets(userId).length >= LIMITS.socketsPerUser) {
+    if (this.all(userId).length >= LIMITS.socketsPerUser) {
       return reject("too_many_sockets", `A user has at most ${LIMITS.socketsPerUser} sockets in one conversation.`);
     }
     if (this.#host.getWebSockets().length >= LIMITS.socketsPerConversation) {
@@ -52,7 +54,7 @@ export class DurableSockets implements Sockets {
   /** Accepts a socket and says the greeting, in the caller's turn. The answer is for the upgrade. */
   accept(watcher: Watcher, greeting: readonly string[]): Response {
     const { 0: client, 1: server } = new WebSocketPair();
-    this.#host.acceptWebSocket(server, [watcher.principal.userId]);
+    this.#host.acceptWebSocket(server, [tagOf(watcher.principal.userId)]);
     const socket = this.of(server);
     socket.keep(watcher);
     for (const frame of greeting) socket.send(frame);
@@ -63,6 +65,9 @@ export class DurableSockets implements Sockets {
     });
   }
 }
+
+/** A tag only finds candidates, the attachment decides: the platform takes 256 bytes, and a user's id may have more. */
+const tagOf = (userId: string): string => cutBytes(userId, 256);
 
 class DurableSocket implements SocketLike {
   readonly #socket: WebSocket;

@@ -58,14 +58,19 @@ export function sendableCode(code: number): number {
   return Number.isInteger(code) && (ours || standard) ? code : 1_000;
 }
 
+/** At most so many bytes of UTF-8, never ending in half a character. */
+export function cutBytes(text: string, bytes: number): string {
+  let cut = cutText(text, bytes);
+  while (utf8Bytes(cut) > bytes) cut = cutText(cut, cut.length - 1);
+  return cut;
+}
+
 const REASON_BYTES = 123;
 
 /** Never throws: a socket that is gone already has got what it would be told. */
 export function closeSocket(socket: Pick<SocketLike, "close">, code: number, reason: string): void {
-  let told = cutText(reason, REASON_BYTES);
-  while (utf8Bytes(told) > REASON_BYTES) told = cutText(told, told.length - 1);
   try {
-    socket.close(sendableCode(code), told);
+    socket.close(sendableCode(code), cutBytes(reason, REASON_BYTES));
   } catch {
     // Closed by the other side, or twice by ours.
   }

@@ -6,7 +6,7 @@ import type { Phase, RunStatus, WaitsFor } from "../protocol/run.ts";
 import { STOPS } from "../protocol/stops.ts";
 import type { CallState, RunState, State } from "./state.ts";
 
-const PHASES: Record<WaitsFor, Phase> = {
+export const PHASES: Record<WaitsFor, Phase> = {
   resolution: "awaiting_resolution",
   confirmation: "awaiting_confirmation",
   continuation: "awaiting_continuation",

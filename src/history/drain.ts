@@ -1,0 +1,126 @@
+/**
+ * The outbox: brings the log to D1 in the background. One drain at a time per object; events go in the order of the
+ * log, at most 50 in a transaction, and the journal's cursor moves when D1 has answered.
+ *
+ * Keeps **I9**. An answer that is lost does no harm: the same events change nothing the second time. An event that D1
+ * refuses for itself blocks nothing. Where D1 has lost what it once had, the log brings it again. It never rejects, and
+ * must decide nothing about runs.
+ */
+import type { Event } from "../protocol/events.ts";
+import type { Projector } from "../actor/ports.ts";
+import { backOffMs } from "./back-off.ts";
+import { BatchWriter, Weather } from "./batch-writer.ts";
+import type { Landed } from "./destination.ts";
+import { Holes, type HolePorts } from "./holes.ts";
+import type { Subject } from "./statement.ts";
+
+const BATCH_EVENTS = 50;
+
+/** `random` is of [0, 1). */
+export type DrainPorts = HolePorts;
+
+export class HistoryDrain implements Projector {
+  readonly #ports: DrainPorts;
+  readonly #holes: Holes;
+  #running: Promise<number | null> | null = null;
+  #failures = 0;
+  #retryAt = 0;
+
+  constructor(ports: DrainPorts) {
+    this.#ports = ports;
+    this.#holes = new Holes(ports);
+  }
+
+  drain(): Promise<number | null> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  async #run(): Promise<number | null> {
+    // `#running` must be set before it is cleared, also where there is nothing to do.
+    await Promise.resolve();
+    const { clock, log, random } = this.#ports;
+    try {
+      if (clock.now() < this.#retryAt) return this.#retryAt;
+      const again = await this.#bringOver();
+      this.#failures = 0;
+      return again;
+    } catch (error) {
+      this.#failures += 1;
+      this.#retryAt = clock.now() + backOffMs(this.#failures, random());
+      const fields = { failures: this.#failures, retryAt: this.#retryAt };
+      if (error instanceof Weather) log.warn("history_unavailable", { ...fields, reason: String(error.cause) });
+      else log.error("history_drain_failed", error, fields);
+      return this.#retryAt;
+    } finally {
+      // In the turn of the last look at the log: an event that comes after it gets a drain of its own.
+      this.#running = null;
+    }
+  }
+
+  /** @returns when something is to be tried again; null: nothing is left */
+  async #bringOver(): Promise<number | null> {
+    const { journal } = this.#ports;
+    const subject = journal.identity();
+    if (!subject) return null;
+    const writer = new BatchWriter(this.#ports, subject, (seq) => this.#holes.opened(seq));
+    let cursor = journal.projectedSeq();
+    let steppedBack = false;
+    for (;;) {
+      const events = this.#after(cursor);
+      if (events.length === 0) {
+        const again = await this.#holes.fill(subject);
+        if (this.#after(cursor).length === 0) return again;
+        continue;
+      }
+      const batch = writer.fitting(events);
+      const first = batch[0]?.seq ?? 0;
+      const reached = this.#reached(await writer.write(batch), batch, subject);
+      if (reached < first) {
+        // Stepping back must lead on; otherwise its answers make no sense.
+        if (steppedBack || reached === first - 1) throw new Weather(`the history stands at ${reached}`);
+        const lost = new Error("the history lacks events that it once had");
+        this.#ports.log.error("history_lost", lost, { conversationId: subject.conversationId, seq: reached });
+      }
+      steppedBack = reached < first;
+      cursor = reached;
+    }
+  }
+
+  /** Behind the journal's cursor only where D1 has lost what it had. */
+  #after(cursor: number): Event[] {
+    const { journal } = this.#ports;
+    const until = Math.min(journal.projectedSeq(), cursor + BATCH_EVENTS);
+    const lost: Event[] = [];
+    for (let seq = cursor + 1; seq <= until; seq++) {
+      const encoded = journal.event(seq);
+      if (!encoded) throw new Error(`event ${seq} is not in the log`);
+      lost.push(encoded.event);
+    }
+    return lost.length > 0 ? lost : journal.unprojected(BATCH_EVENTS).map(({ event }) => event);
+  }
+
+  /** Up to where the history has the log now; the journal's cursor follows. */
+  #reached(landed: Landed, batch: readonly Event[], { conversationId }: Subject): number {
+    const last = batch.at(-1)?.seq ?? 0;
+    switch (landed.kind) {
+      case "missing":
+        return 0;
+      case "at":
+        return this.#mark(Math.min(landed.seq, last));
+      case "superseded": {
+        const superseded = new Error("the history has another generation of this conversation");
+        this.#ports.log.error("history_superseded", superseded, { conversationId });
+        return this.#mark(last);
+      }
+      case "erased":
+        return this.#mark(last);
+    }
+  }
+
+  #mark(seq: number): number {
+    const { journal } = this.#ports;
+    if (seq > journal.projectedSeq()) journal.markProjected(seq);
+    return seq;
+  }
+}

@@ -77,12 +77,15 @@ describe("an object that fails", () => {
   });
 
   it("to answer in time is 503, and what it says later is dropped", async () => {
-    const late = Promise.withResolvers<never>();
-    const actor = { ...emptyActor, run: () => late.promise };
+    let failLate: (error: Error) => void = () => undefined;
+    const late = new Promise<never>((_, fail) => {
+      failLate = fail;
+    });
+    const actor = { ...emptyActor, run: () => late };
     const env = { ENVIRONMENT: "development", DEV_SIGN_IN: "on", REQUEST_TIMEOUT_MS: "1" };
     const test = testEdge(actor, { env });
     expect(await problemIn(await test.call("GET", `/v1/runs/${RUN}`))).toMatchObject({ code: "overloaded" });
-    late.reject(new Error("too late"));
+    failLate(new Error("too late"));
     expect(test.log.some(({ event }) => event === "actor_late")).toBe(true);
   });
 

@@ -4,17 +4,20 @@ import { BAD_REQUESTS, hello, json, KEYED, RESUME, RUNS, start } from "./support
 import { problemIn, recordingActor, RUN, testEdge } from "./support/edge.ts";
 
 describe("a bad request", () => {
-  it.each(BAD_REQUESTS)("with %s gets its problem", async (_, method, path, init, code, pointer) => {
-    const { actor, commands } = recordingActor();
-    const test = testEdge(actor);
-    const problem = await problemIn(await test.call(method, path, init));
-    expect(problem.code).toBe(code);
-    if (pointer !== undefined) expect(problem.errors?.map((error) => error.pointer)).toContain(pointer);
-    expect(commands).toEqual([]);
-    expect(test.asked).toEqual([]);
-    expect(test.log.filter(({ level }) => level === "error")).toEqual([]);
-    expect(Object.prototype).not.toHaveProperty("a");
-  });
+  for (const [name, method, path, init, code, pointer] of BAD_REQUESTS) {
+    it(`with ${name} gets its problem`, async () => {
+      const { actor, commands } = recordingActor();
+      const test = testEdge(actor);
+      const problem = await problemIn(await test.call(method, path, init));
+      expect(problem.code).toBe(code);
+      const pointers = problem.errors?.map((error) => error.pointer) ?? [];
+      expect(pointers).toEqual(expect.arrayContaining(pointer === undefined ? [] : [pointer]));
+      expect(commands).toEqual([]);
+      expect(test.asked).toEqual([]);
+      expect(test.log.filter(({ level }) => level === "error")).toEqual([]);
+      expect(Object.prototype).not.toHaveProperty("a");
+    });
+  }
 
   it("is answered 413 after 256 KiB of 10 MB, whether its length was said or not", async () => {
     for (const length of [undefined, String(10 * 1024 * 1024), "5", "nonsense"]) {

@@ -1,0 +1,110 @@
+/**
+ * One request to a backend that speaks JSON, and what its answer proves. Whatever leaves it open whether the other side
+ * acted (no answer, a 5xx, a cut, unreadable or overlong body) is thrown as `AmbiguousOutcome`; what returns is a whole
+ * answer that the other side gave on purpose. Follows no redirect: a repeated POST would be a second act.
+ */
+import { AmbiguousOutcome, type ToolFailure } from "./outcome.ts";
+
+export interface JsonCall {
+  readonly fetch: typeof fetch;
+  readonly url: string | URL;
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal: AbortSignal;
+}
+
+export interface JsonAnswer {
+  readonly status: number;
+  /** Undefined: an empty body. */
+  readonly body: unknown;
+  readonly text: string;
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Rejects with the abort's reason once `signal` is aborted, else only with `AmbiguousOutcome`. */
+export async function callJson(call: JsonCall): Promise<JsonAnswer> {
+  const { status, text } = await exchange(call);
+  const body = parse(text);
+  if (status >= 500) {
+    throw new AmbiguousOutcome({
+      code: codeOf(body) ?? "GATEWAY_UNAVAILABLE",
+      message: `The backend failed (HTTP ${status}).`,
+      retryable: true,
+      layer: "gateway",
+      http: { status, body: text },
+    });
+  }
+  if (body === BROKEN) throw badResponse(`The backend's answer (HTTP ${status}) was no JSON.`, { status, body: text });
+  return { status, body, text };
+}
+
+/** The backend answered, and not as agreed: it may have acted all the same. */
+export const badResponse = (message: string, http?: ToolFailure["http"]): AmbiguousOutcome =>
+  new AmbiguousOutcome({
+    code: "GATEWAY_BAD_RESPONSE",
+    message,
+    retryable: true,
+    layer: "gateway",
+    ...(http === undefined ? {} : { http }),
+  });
+
+/** A backend's own code, passed on verbatim where it is one. */
+export function codeOf(body: unknown): string | null {
+  const code = typeof body === "object" && body !== null && "code" in body ? body.code : null;
+  return typeof code === "string" && /^[\w.:-]{1,64}$/.test(code) ? code : null;
+}
+
+async function exchange({ fetch, url, method, headers, body, signal }: JsonCall) {
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: "manual",
+      signal,
+    });
+    return { status: response.status, text: await textOf(response) };
+  } catch (error) {
+    if (error instanceof AmbiguousOutcome || signal.aborted) throw error;
+    throw new AmbiguousOutcome(
+      {
+        code: "GATEWAY_UNAVAILABLE",
+        message: "The backend gave no complete answer.",
+        retryable: true,
+        layer: "transport",
+      },
+      error,
+    );
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  if (response.body === null) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw badResponse("The backend's answer was too long.", { status: response.status });
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+const BROKEN = Symbol("no JSON");
+
+function parse(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return BROKEN;
+  }
+}

@@ -1,0 +1,44 @@
+/** What a script is: what people may say, as patterns, and what the model says then, in one language. Data, no rules. */
+import type { Result } from "../turn.ts";
+
+export interface CommonScript {
+  readonly greeting: RegExp;
+  readonly story: RegExp;
+  readonly welcome: (prompts: readonly string[]) => string;
+  readonly unknown: (said: string, prompts: readonly string[]) => string;
+  readonly backAgain: string;
+  readonly tale: () => string;
+  /** What became of a call that did not succeed. `what` names it, as the end of a sentence. */
+  readonly failed: (result: Pick<Result, "code" | "message">, what: string) => string;
+  readonly notOffered: (tool: string) => string;
+}
+
+export interface PlannerScript {
+  readonly prompts: readonly string[];
+  readonly patterns: {
+    readonly list: RegExp;
+    readonly create: RegExp;
+    /** Group 1: what the plan is called. */
+    readonly called: RegExp;
+    /** Groups 1 and 2: two titles. */
+    readonly createTwo: RegExp;
+    /** Groups 1 and 2: the plan, and its new title. */
+    readonly rename: RegExp;
+    /** Groups 1 and 2: the plan, and the notes. */
+    readonly note: RegExp;
+    /** Group 1: the plan. */
+    readonly remove: RegExp;
+  };
+  readonly looking: string;
+  readonly proposing: string;
+  readonly plans: (titles: readonly string[]) => string;
+  readonly created: (title: string) => string;
+  readonly changed: (title: string) => string;
+  readonly removed: (title: string) => string;
+  readonly notFound: (wanted: string, titles: readonly string[]) => string;
+  readonly several: (wanted: string, titles: readonly string[]) => string;
+  readonly theList: string;
+  readonly creating: (title: string) => string;
+  readonly changing: (title: string) => string;
+  readonly removing: (title: string) => string;
+}

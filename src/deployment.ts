@@ -1,0 +1,95 @@
+/**
+ * What all objects of an isolate share, made once from the environment: settings, agents, the model's client. A root:
+ * wiring, no decisions.
+ */
+import { OUTSIDE_KEY_PURPOSE } from "./effects/outside-key.ts";
+import { Agents } from "./effects/agent-port.ts";
+import { deriveKey } from "./effects/derive-key.ts";
+import { ToolExecution } from "./effects/execute-call.ts";
+import { modelClient, type ModelClient } from "./effects/model-client.ts";
+import { Preparation } from "./effects/preparation.ts";
+import { pricesOf, type Prices } from "./effects/prices.ts";
+import { ToolCatalogue } from "./effects/tool-catalogue.ts";
+import { toolSettings } from "./effects/tool-settings.ts";
+import { readSettings, type Settings } from "./edge/settings.ts";
+import type { Clock, Log } from "./actor/ports.ts";
+import { availableAgents } from "./agents/registry.ts";
+import { createLog } from "./observe/log.ts";
+import { migrateLocally } from "./local-migrations.ts";
+import { rehearsalFetch } from "./rehearsal/rehearsal-fetch.ts";
+
+export interface Deployment {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly catalogue: ToolCatalogue;
+  readonly agents: Agents;
+  readonly preparation: Preparation;
+  readonly execution: ToolExecution;
+  readonly model: ModelClient;
+  readonly prices: Prices;
+}
+
+const clock: Clock = {
+  now: () => Date.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+let deployment: Promise<Deployment> | null = null;
+
+/** @throws SettingsRefused where this deployment may not serve */
+export function deploymentOf(env: Env): Promise<Deployment> {
+  deployment ??= build(env);
+  return deployment;
+}
+
+async function build(env: Env): Promise<Deployment> {
+  const variables: Readonly<Record<string, unknown>> = { ...env };
+  const settings = readSettings(variables);
+  const development = settings.environment === "development";
+  const log = createLog({ service: "holdpoint" }, { development });
+  const migrated = development ? await migrateLocally(env) : [];
+  if (migrated.length > 0) log.info("local_databases_migrated", { migrations: migrated.join(", ") });
+  const variable = (name: string) => {
+    const value = variables[name];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  // Called as a method of something else, the platform's fetch refuses.
+  const outside: typeof fetch = (input, init) => fetch(input, init);
+  const model = modelClient(
+    {
+      OPENAI_API_KEY: settings.model.apiKey,
+      OPENAI_BASE_URL: settings.model.baseUrl,
+      OPENAI_MODEL: settings.model.name,
+    },
+    { fetch: outside, rehearsal: rehearsalFetch({ faults: development, pace: development ? 15 : 0 }) },
+  );
+  const catalogue = new ToolCatalogue(availableAgents(variable).values(), {
+    app: env.APP,
+    fetch: outside,
+    variable,
+    now: () => Date.now(),
+  });
+  const tools = toolSettings({
+    model: model.model,
+    limits: settings.runLimits,
+    cancelGraceMs: settings.cancelGraceMs,
+    confirmationMs: settings.confirmationMs,
+  });
+  const key = await deriveKey(settings.masterKey, OUTSIDE_KEY_PURPOSE);
+  const preparation = new Preparation(catalogue, { clock, log, settings: tools, key });
+  return {
+    settings,
+    log,
+    clock,
+    catalogue,
+    preparation,
+    agents: new Agents(catalogue, preparation, tools),
+    execution: new ToolExecution(catalogue, { clock, log, settings: tools }),
+    model,
+    prices: pricesOf(variable("MODEL_PRICES")),
+  };
+}

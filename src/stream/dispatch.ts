@@ -1,0 +1,66 @@
+/**
+ * A frame from a client, to the actor and back: `ack` with what REST would have answered, or a `problem`. The identity is
+ * the attachment's, never the frame's; a frame about another conversation's run finds nothing, as over REST.
+ */
+import type { RequestContext } from "../protocol/principal.ts";
+import { problemOf, reject, type Rejection, type Result } from "../protocol/problems.ts";
+import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
+import { checkCommandScope } from "../protocol/scopes.ts";
+import { commandOf, parseClientFrame, type CommandFrame } from "./client-frames.ts";
+import { ackFrame, problemFrame } from "./encode-frames.ts";
+import { closeSocket, contextOf, type SocketLike, type Watcher } from "./sockets.ts";
+
+export interface Dispatching {
+  readonly conversationId: string;
+  readonly command: (context: RequestContext, request: CommandRequest) => Promise<Result<CommandAnswer>>;
+  readonly failed: (error: unknown, watcher: Watcher) => void;
+}
+
+export async function dispatch(socket: SocketLike, message: string | ArrayBuffer, to: Dispatching): Promise<void> {
+  const { watcher } = socket;
+  if (!watcher) return;
+  const inbound = parseClientFrame(message);
+  if (!inbound.ok) {
+    if ("close" in inbound) closeSocket(socket, inbound.close, inbound.reason);
+    else refuse(socket, watcher, inbound.rejection, inbound.id);
+    return;
+  }
+  const { frame } = inbound;
+  if (frame.type === "refresh") {
+    refuse(socket, watcher, reject("ticket_invalid", "This ticket is not known here."), frame.id);
+    return;
+  }
+  try {
+    const answer = await send(frame, contextOf(watcher), to);
+    if (answer.ok) say(socket, ackFrame(frame.id, answer.value.body, answer.value.replayed));
+    else refuse(socket, watcher, answer.rejection, frame.id);
+  } catch (error) {
+    to.failed(error, watcher);
+    refuse(socket, watcher, reject("internal", "Something broke; the same command may be sent again."), frame.id);
+  }
+}
+
+async function send(frame: CommandFrame, context: RequestContext, to: Dispatching): Promise<Result<CommandAnswer>> {
+  const command = commandOf(frame);
+  const refused = checkCommandScope(context, command);
+  if (refused) return { ok: false, rejection: refused };
+  const { idempotencyKey } = frame;
+  return to.command(context, {
+    conversationId: to.conversationId,
+    command,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
+}
+
+function refuse(socket: SocketLike, watcher: Watcher, rejection: Rejection, id: string | undefined): void {
+  say(socket, problemFrame(problemOf(rejection, watcher.requestId), id));
+}
+
+/** The watcher may have gone while its command ran; the command stands all the same. */
+function say(socket: SocketLike, frame: string): void {
+  try {
+    socket.send(frame);
+  } catch {
+    closeSocket(socket, 1011, "sending failed");
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { Driver, planned, type Setting } from "./driver.ts";
+import { alice, DAY, HOUR, MINUTE, noBudgetOf, note, transfer } from "./kit.ts";
+
+function asking(setting: Setting = {}): Driver {
+  const driver = new Driver(setting);
+  driver.start();
+  return driver;
+}
+
+describe("Without a budget", () => {
+  test("the run waits, and asks again at the next window; the refusal counts as no attempt", () => {
+    const driver = asking();
+    driver.answer(noBudgetOf(driver.now + HOUR));
+    expect(driver.types).toEqual(["step.superseded", "budget.awaited", "run.interrupted"]);
+    expect(driver.event("run.interrupted").data.waitsFor).toEqual(["budget"]);
+    expect(driver.toDeadline()).toBe(true);
+    expect(driver.types).toEqual(["run.resumed", "step.started"]);
+    expect(driver.run.step).toMatchObject({ attempt: 2, supersessions: 0, retries: 0 });
+    driver.final();
+    expect(driver.status(1)).toBe("completed");
+  });
+
+  test("it asks again when a budget is raised", () => {
+    const driver = asking().answer(noBudgetOf());
+    driver.input({ type: "budget_changed" });
+    expect(driver.types).toEqual(["run.resumed", "step.started"]);
+    driver.input({ type: "budget_changed" });
+    expect(driver.types).toEqual([]);
+  });
+
+  test("it waits a day in all from the first refusal, then budget_exhausted", () => {
+    const driver = asking().answer(noBudgetOf());
+    driver.wait(23 * HOUR);
+    driver.input({ type: "budget_changed" });
+    driver.answer(noBudgetOf());
+    driver.toDeadline();
+    expect(driver.types).toEqual(["message.completed", "run.failed"]);
+    expect(driver.state.latest?.stop?.code).toBe("budget_exhausted");
+    expect(driver.now).toBe(Date.parse("2026-11-02T08:00:00.000Z"));
+  });
+
+  test("an answer that is under way when the day ends is not cut off; another refusal then ends the run", () => {
+    const waited = () => {
+      const driver = asking().answer(noBudgetOf());
+      driver.wait(DAY - 1);
+      driver.input({ type: "budget_changed" });
+      return driver.wait(MINUTE);
+    };
+    expect(waited().final().status(1)).toBe("completed");
+    const refused = waited().answer(noBudgetOf());
+    expect(refused.types).toEqual(["step.superseded", "message.completed", "run.failed"]);
+  });
+
+  test("a window that comes during a hand-over starts nothing, and leaves no deadline behind", () => {
+    const driver = asking();
+    driver.answer(noBudgetOf(driver.now + HOUR));
+    const operator = { ...alice, scopes: ["handover:operate"] };
+    driver.takeOver(operator);
+    driver.wait(2 * HOUR);
+    expect(driver.types).toEqual([]);
+    driver.release(operator);
+    driver.toDeadline();
+    expect(driver.types).toContain("step.started");
+  });
+});
+
+describe("The run's clock", () => {
+  test("runs out: the run settles like a cancel, says so, and fails", () => {
+    const driver = planned([note()], { limits: { maxRunMs: MINUTE / 2 } });
+    driver.toDeadline();
+    expect(driver.types).toEqual(["limit.tripped", "run.cancel_requested"]);
+    expect(driver.event("limit.tripped").data).toEqual({
+      limit: "maxRunMs",
+      figure: 30_000,
+      bound: 30_000,
+      code: "deadline_exceeded",
+      ask: false,
+    });
+    driver.toDeadline();
+    expect(driver.types).toEqual(["tool_call.became_unknown", "message.completed", "run.failed"]);
+    expect(driver.event("run.failed").data).toMatchObject({
+      stop: { code: "deadline_exceeded", retryable: true },
+      sideEffects: [{ state: "unknown" }],
+    });
+  });
+
+  test("counts running time only: the hours that a person takes are not counted", () => {
+    const driver = planned([transfer()], { limits: { maxRunMs: 10 * MINUTE, maxModelMs: HOUR } });
+    driver.wait(20 * HOUR);
+    expect(driver.run.deadlineAt).toBeNull();
+    driver.approve(1);
+    driver.wait(MINUTE / 2).tool(1);
+    expect(driver.run.deadlineAt).toBe(driver.now + 10 * MINUTE - MINUTE / 2);
+    driver.wait(10 * MINUTE - MINUTE / 2 - 1);
+    expect(driver.run.halt).toBeNull();
+    driver.wait(1);
+    expect(driver.run.halt?.code).toBe("deadline_exceeded");
+  });
+
+  test("stands still over several waits, and adds up between them", () => {
+    const driver = planned([transfer()], { limits: { maxRunMs: 10 * MINUTE, maxModelMs: HOUR } });
+    driver.wait(HOUR);
+    driver.approve(1);
+    driver.wait(MINUTE / 2).tool(1);
+    driver.wait(2 * MINUTE).plan(transfer());
+    driver.wait(HOUR);
+    driver.approve(2);
+    expect(driver.run.deadlineAt).toBe(driver.now + 10 * MINUTE - 2 * MINUTE - MINUTE / 2);
+  });
+
+  test("asks for a person where the agent says so, in its last commit", () => {
+    const driver = asking({ limits: { maxRunMs: MINUTE }, policy: { handoverOnLimit: true } });
+    driver.wait(MINUTE).wait(10_000);
+    expect(driver.types).toEqual(["step.finished", "message.completed", "handover.requested", "run.failed"]);
+  });
+
+  test("without grace it fails at once", () => {
+    const driver = asking({ limits: { maxRunMs: MINUTE }, policy: { cancelGraceMs: 0 } }).shows("so far");
+    driver.wait(MINUTE);
+    expect(driver.types.at(-1)).toBe("run.failed");
+  });
+});
+
+test("Time never goes back: a clock behind the log decides at the log's own time", () => {
+  const driver = asking();
+  driver.now -= HOUR;
+  driver.final();
+  expect(driver.event("run.completed").at).toBe("2026-11-01T08:00:00.000Z");
+});

@@ -19,7 +19,12 @@ export function encodeJson(value: unknown): string {
 export function argumentsText(args: unknown): string {
   const value = typeof args === "string" ? parsed(args) : args;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "{}";
-  return canonicalJson(JSON.parse(encodeJson(value)));
+  try {
+    return canonicalJson(JSON.parse(encodeJson(value)));
+  } catch {
+    // Nested deeper than the stack. What was written is in the log; a history that cannot be told would end the actor.
+    return "{}";
+  }
 }
 
 function parsed(text: string): unknown {

@@ -129,12 +129,21 @@ test("a refused call is shown with an object as arguments, whatever the model wr
         error: { layer: "runtime", code: "unknown_tool", message: "There is no such tool.", retryable: false },
       }),
     }) as const;
-  story.plans([refused("__proto__", '{"a":1}'), refused("", "{cut"), refused("déjà vu!", [1])]);
+  const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+  story.plans([
+    refused("__proto__", '{"a":1}'),
+    refused("", "{cut"),
+    refused("déjà vu!", [1]),
+    refused("deep", deep),
+    refused("nothing", undefined),
+  ]);
   const called = story.messages()[1]?.tool_calls?.map(({ function: { name, arguments: args } }) => [name, args]);
   expect(called).toEqual([
     ["__proto__", '{"a":1}'],
     ["unnamed", "{}"],
     ["d_j__vu_", "{}"],
+    ["deep", "{}"],
+    ["nothing", "{}"],
   ]);
   expect(story.violations()).toEqual([]);
 });

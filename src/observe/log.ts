@@ -41,6 +41,7 @@ const TEXTS = [
   "kind",
   "limit",
   "method",
+  "migrations",
   "model",
   "name",
   "operation",

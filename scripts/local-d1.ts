@@ -14,15 +14,15 @@ export function historyRows(stateDir: string, conversationId: string): HistoryRo
     try {
       const found = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'messages'").get();
       if (!found) continue;
-      const head = db.prepare("SELECT as_of_seq FROM conversations WHERE conversation_id = ?").get(conversationId);
+      const head = db.prepare("SELECT seq FROM conversations WHERE conversation_id = ?").get(conversationId);
       if (!head) return null;
       const rows = db
-        .prepare("SELECT message_id, seq, parts_json FROM messages WHERE conversation_id = ? ORDER BY seq")
+        .prepare("SELECT message_n, seq, parts_json FROM messages WHERE conversation_id = ? ORDER BY seq")
         .all(conversationId);
       return {
-        asOfSeq: Number(head["as_of_seq"]),
+        asOfSeq: Number(head["seq"]),
         messages: rows.map((row) => ({
-          id: String(row["message_id"]),
+          id: `${conversationId}.m${String(row["message_n"])}`,
           seq: Number(row["seq"]),
           parts: JSON.parse(String(row["parts_json"])),
         })),

@@ -50,7 +50,8 @@ async function build(env: Env): Promise<Deployment> {
   const variables: Readonly<Record<string, unknown>> = { ...env };
   const settings = readSettings(variables);
   const development = settings.environment === "development";
-  const log = createLog({ service: "holdpoint" }, { development });
+  const secrets = [settings.masterKey, settings.model.apiKey].filter((secret) => secret !== undefined);
+  const log = createLog({ service: "holdpoint" }, { development, secrets });
   const migrated = development ? await migrateLocally(env) : [];
   if (migrated.length > 0) log.info("local_databases_migrated", { migrations: migrated.join(", ") });
   const variable = (name: string) => {

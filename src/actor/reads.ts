@@ -7,12 +7,13 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { reject, type Rejection, type Result } from "../protocol/problems.ts";
-import { redactConversation, redactEvent, redactRun } from "../protocol/redaction.ts";
+import { redactConversation, redactEvent, redactRun, seesDetails } from "../protocol/redaction.ts";
 import { may, type Role } from "../protocol/roles.ts";
 import type { EventQuery, MessageQuery, Page, RunQuery } from "../protocol/rpc.ts";
 import type { Run } from "../protocol/run.ts";
 import { checkVisible, NOT_FOUND, roleOf } from "../run/authority.ts";
 import { findRun } from "../run/status.ts";
+import { starterOf } from "../run/targets.ts";
 import type { State } from "../run/state.ts";
 import { conversationView, runView } from "../run/views.ts";
 import type { Journal } from "./ports.ts";
@@ -75,8 +76,10 @@ export class Reads {
       }
       const bounds = { after: position.seq, limit, maxBytes: LIMITS.catchUpBytes };
       const page = this.#journal.events({ ...bounds, ...(runId === undefined ? {} : { runId }) });
-      const full = may(role, "read_details");
-      const data = page.map(({ event }) => (full ? event : redactEvent(event)));
+      const starter = (event: Event) => (event.runId === undefined ? null : starterOf(state, event.runId));
+      const data = page.map(({ event }) =>
+        seesDetails(role, principal.userId, starter(event)) ? event : redactEvent(event),
+      );
       const last = page.at(-1)?.event.seq ?? state.seq;
       const more = page.length === limit || (last < state.seq && page.length > 0 && runId === undefined);
       return answer({ data, nextCursor: more ? cursorOf(generation, last) : null });
@@ -84,7 +87,7 @@ export class Reads {
   }
 
   #shown(run: Run, role: Role, principal: Principal): Run {
-    return may(role, "read_details") || run.by.id === principal.userId ? run : redactRun(run);
+    return seesDetails(role, principal.userId, run.by.id ?? null) ? run : redactRun(run);
   }
 
   #visible<T>(principal: Principal, read: (state: State, role: Role) => Result<T>): Result<T> {

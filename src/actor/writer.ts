@@ -10,7 +10,7 @@ import type { Rejection } from "../protocol/problems.ts";
 import type { Event } from "../protocol/events.ts";
 import { EMPTY, type State } from "../run/state.ts";
 import { endedViews } from "./ended-views.ts";
-import { encodeEvent } from "./encode.ts";
+import { encodeEvent } from "../protocol/encoded-event.ts";
 import type { Cause, Journal, Payload, Receipt, TimerKind } from "./ports.ts";
 
 export interface Turn {

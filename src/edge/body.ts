@@ -1,10 +1,10 @@
 /**
  * From a request's bytes to JSON: media type, size counted while it streams, UTF-8, syntax, bounds. It must not trust
- * `Content-Length`, and it stops reading at the first byte too many.
+ * `Content-Length`, and it keeps nothing beyond the first byte too many.
  */
 import { LIMITS } from "../protocol/limits.ts";
 import { reject, type Result } from "../protocol/problems.ts";
-import { checkJsonBounds } from "./json-bounds.ts";
+import { checkJsonBounds } from "../protocol/json-bounds.ts";
 
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset=("?)utf-8\2[ \t]*)?$/i;
 
@@ -41,7 +41,7 @@ function parseJson(bytes: Uint8Array): Result<unknown> {
   return { ok: true, value };
 }
 
-/** null: there is more than `limit` bytes; the rest is not read. */
+/** null: there is more than `limit` bytes; the rest is left in the stream. */
 export async function readAtMost(
   stream: ReadableStream<Uint8Array> | null,
   limit: number,
@@ -50,15 +50,16 @@ export async function readAtMost(
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    length += value.length;
-    if (length > limit) {
-      await reader.cancel();
-      return null;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      length += value.length;
+      if (length > limit) return null;
+      chunks.push(value);
     }
-    chunks.push(value);
+  } finally {
+    reader.releaseLock();
   }
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -67,6 +68,32 @@ export async function readAtMost(
     at += chunk.length;
   }
   return bytes;
+}
+
+/** What a client may still send after it was refused, and how long, before its connection is cut. */
+const DRAIN_BYTES = 32 * 1024 * 1024;
+const DRAIN_MS = 2_000;
+
+/**
+ * Takes in what is left of a body and forgets it: a client that is still writing when its connection closes sees a
+ * broken pipe, not the problem that tells it why. Never throws.
+ */
+export async function drain(stream: ReadableStream<Uint8Array> | null): Promise<void> {
+  if (stream === null || stream.locked) return;
+  const reader = stream.getReader();
+  const cut = setTimeout(() => void reader.cancel().catch(() => undefined), DRAIN_MS);
+  try {
+    for (let left = DRAIN_BYTES; left > 0;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      left -= value.length;
+    }
+    await reader.cancel();
+  } catch {
+    // The client has gone, or the stream was broken before.
+  } finally {
+    clearTimeout(cut);
+  }
 }
 
 const refuse = (code: Parameters<typeof reject>[0], detail: string): Result<never> => ({

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { LIMITS } from "../protocol/limits.ts";
 import { reject, type Result } from "../protocol/problems.ts";
-import { fieldErrors } from "./schema-errors.ts";
+import { fieldErrors } from "../protocol/schema-errors.ts";
 
 export const Limit = z
   .string()

@@ -12,7 +12,7 @@ import type { PageCursors } from "./page-cursor.ts";
 import type { EdgePorts } from "./ports.ts";
 import { NOT_FOUND } from "./problems.ts";
 import { readQuery } from "./query.ts";
-import { fieldErrors } from "./schema-errors.ts";
+import { fieldErrors } from "../protocol/schema-errors.ts";
 import type { Trace } from "./trace.ts";
 import type { Mac } from "./keys.ts";
 

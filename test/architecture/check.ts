@@ -43,6 +43,8 @@ function checkImport(path: string, { specifier, typeOnly }: Import, tree: Tree):
   }
 
   const target = posix.normalize(posix.join(posix.dirname(path), specifier));
+  // Only a root takes assets from outside: the SQL of `migrations/`, where the platform's own tool finds it too.
+  if (folder === undefined && /^\.\.\/migrations\/[\w/]+\.sql$/.test(target)) return undefined;
   if (target.startsWith("../")) return `${path}: ${specifier} leaves src/`;
   if (!tree.has(target)) return `${path}: ${specifier} is no file (write the extension)`;
   if (folder === undefined || rule === undefined) return undefined;

@@ -5,7 +5,7 @@
 import { cutText } from "../protocol/text.ts";
 
 const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/\b(bearer|basic|token)\s+[\w.~+/=-]{8,}/gi, "$1 ***"],
+  [/\b(bearer|basic|token)\s+(?=\S*\d)[\w.~+/=-]{8,}/gi, "$1 ***"],
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, "***"],
   [/\b(?:sk|pk|rk|ghp|gho|xox[abpr])[-_][\w-]{8,}/g, "***"],
   [

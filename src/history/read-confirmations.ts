@@ -37,7 +37,7 @@ const INBOX = `SELECT ${CALL_COLUMNS}, c.generation, c.seq, c.agent, c.title AS 
   FROM participants p
   CROSS JOIN conversations c ON c.tenant_id = p.tenant_id AND c.conversation_id = p.conversation_id
     AND c.generation = p.generation
-  CROSS JOIN confirmations o ON o.tenant_id = c.tenant_id AND o.conversation_id = c.conversation_id
+  CROSS JOIN confirmations o INDEXED BY confirmations_open ON o.tenant_id = c.tenant_id AND o.conversation_id = c.conversation_id
     AND o.generation = c.generation AND o.open = 1
   CROSS JOIN tool_calls t ON t.tenant_id = o.tenant_id AND t.conversation_id = o.conversation_id
     AND t.generation = o.generation AND t.run_n = o.run_n AND t.call_n = o.call_n

@@ -26,6 +26,7 @@ import { dispatch } from "./stream/dispatch.ts";
 import { DurableSockets } from "./stream/durable-sockets.ts";
 import { greet } from "./stream/greeting.ts";
 import { SocketPublisher } from "./stream/publisher.ts";
+import { registryName } from "./tenant/registry-name.ts";
 
 const NOT_OPEN = "the object is not open";
 
@@ -149,6 +150,10 @@ function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, de
     }),
     tools: execution,
     agents,
+    registry: {
+      claim: async (tenantId, claim) => (await registry(env, tenantId, claim.key)).claim(claim),
+      release: async (tenantId, claim) => (await registry(env, tenantId, claim.key)).release(claim),
+    },
     projector: new HistoryDrain({
       journal,
       destination: d1Destination(env.HISTORY),
@@ -163,6 +168,9 @@ function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, de
   });
   return { actor, journal, publisher, deployment };
 }
+
+const registry = async (env: Env, tenantId: string, key: string) =>
+  env.REGISTRY.getByName(await registryName(tenantId, key));
 
 /** 8 characters `[a-z0-9]`: five random bits each. */
 function generation(): string {

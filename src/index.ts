@@ -1,10 +1,47 @@
+/** The Worker: hands each request to the edge, wired once per isolate. A root: it decides nothing. */
+import { deploymentOf } from "./deployment.ts";
+import { createEdge, type Edge } from "./edge/app.ts";
+import { refusingEdge } from "./edge/refusing-edge.ts";
+import { stubFor } from "./edge/stub-for.ts";
+import { conversationLists } from "./history/conversation-lists.ts";
+import { createLog } from "./observe/log.ts";
+import { langOf } from "./protocol/texts.ts";
+
 export { ConversationObject } from "./conversation-object.ts";
+export { RegistryObject } from "./tenant/registry-object.ts";
+
+let edge: Promise<Edge> | null = null;
+
+async function edgeOf(env: Env): Promise<Edge> {
+  try {
+    const { settings, log, clock, agents } = await deploymentOf(env);
+    return createEdge({
+      settings,
+      log,
+      now: () => clock.now(),
+      actor: (tenant, conversationId) => stubFor(env, tenant, conversationId),
+      history: conversationLists(env.HISTORY),
+      agents: (locale) => agents.describe(langOf(locale)),
+      readiness: async () => ({ history: await answers(env.HISTORY), app: await answers(env.APP) }),
+    });
+  } catch (error) {
+    return refusingEdge(error, createLog({ service: "holdpoint" }, { development: false }), () => Date.now());
+  }
+}
+
+/** Throws nothing: what went wrong is the log's business, here it is a no. */
+async function answers(db: D1Database): Promise<boolean> {
+  try {
+    await db.prepare("SELECT 1").first();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export default {
-  fetch(): Response {
-    return Response.json(
-      { type: "about:blank", title: "Not found", status: 404 },
-      { status: 404, headers: { "content-type": "application/problem+json" } },
-    );
+  async fetch(request, env): Promise<Response> {
+    edge ??= edgeOf(env);
+    return (await edge).fetch(request);
   },
 } satisfies ExportedHandler<Env>;

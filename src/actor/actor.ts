@@ -13,6 +13,7 @@ import type { Role } from "../protocol/roles.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
 import { checkVisible, NOT_FOUND } from "../run/authority.ts";
 import { nextDeadline } from "../run/deadlines.ts";
+import type { Facts } from "../run/inputs.ts";
 import { isBusy } from "../run/status.ts";
 import type { State } from "../run/state.ts";
 import { answerOf } from "./command-answer.ts";
@@ -20,12 +21,14 @@ import { commandText } from "./command-digest.ts";
 import { factsOf } from "./command-facts.ts";
 import { Credentials } from "./credentials.ts";
 import { Performer } from "./performer.ts";
-import type { ActorPorts, Checkpoint, EncodedEvent, Receipt, Transcript } from "./ports.ts";
+import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Receipt, Transcript } from "./ports.ts";
 import { readingRole, Reads } from "./reads.ts";
 import { isolated, isWorthProjecting, Reminders } from "./reminders.ts";
 import { partialOf, StreamingText } from "./streaming-text.ts";
 import { TRANSCRIPT_EVENTS } from "./transcript-events.ts";
 import { Writer } from "./writer.ts";
+
+const KEY_REUSED = reject("idempotency_key_reused", "This key belongs to another request.");
 
 export class ConversationActor {
   readonly reads: Reads;
@@ -93,26 +96,14 @@ export class ConversationActor {
   }
 
   async command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
-    const { command, idempotencyKey: key, conversationId } = request;
-    const principal = principalOf(context);
-    const hidden = this.#checkTarget(request, principal);
+    const { idempotencyKey: key, conversationId, command } = request;
+    const { userId } = context;
+    const hidden = this.#checkTarget(request, principalOf(context));
     if (hidden) return { ok: false, rejection: hidden };
-    const digest =
-      key === undefined ? "" : await this.#ports.sha256(commandText(conversationId, command, principal.userId));
-    const before = key === undefined ? null : this.#replay(key, digest);
-    if (before) return before;
-    const facts = await factsOf(this.state, conversationId, command, principal, this.#ports);
-    // The same command may have been committed while its facts were worked out: from here on there is no await.
-    const meanwhile = key === undefined ? null : this.#replay(key, digest);
-    if (meanwhile) return meanwhile;
-    const runs = this.state.runCount;
-    const rejection = this.#writer.turn({
-      input: { type: "command", command, principal, facts },
-      ...(key === undefined ? {} : { receipt: (state) => this.#receipt(state, key, digest, request, principal) }),
-    });
-    if (rejection) return { ok: false, rejection };
-    this.#credentials.keep(context, command, runs, this.state);
-    return { ok: true, value: { ...this.#answer(this.state, request, principal), replayed: false } };
+    if (key === undefined) return this.#decide(context, request, await this.#facts(context, request), null);
+    const digest = await this.#ports.sha256(commandText(conversationId, command, userId));
+    const claim = { key, digest, conversationId };
+    return this.#replay(claim) ?? this.#claimed(context, request, claim);
   }
 
   /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
@@ -136,6 +127,51 @@ export class ConversationActor {
       : { ok: true, value: { state, role: readingRole(state, principal) } };
   }
 
+  /** Claimed in the tenant's register first; a crash after that leaves a claim that only the same request can use. */
+  async #claimed(context: RequestContext, request: CommandRequest, claim: Claim): Promise<Result<CommandAnswer>> {
+    const { registry, log } = this.#ports;
+    const { tenantId } = context;
+    // Independent of each other, so the register's round trip hides behind the work, or the other way round.
+    const claiming = registry.claim(tenantId, claim).catch((error: unknown) => {
+      log.error("registry_unavailable", error, { requestId: context.requestId });
+      return null;
+    });
+    const facts = await this.#facts(context, request);
+    const claimed = await claiming;
+    if (claimed === null) {
+      return {
+        ok: false,
+        rejection: reject("overloaded", "The key could not be registered.", { retryAfterMs: 1_000 }),
+      };
+    }
+    if (!claimed) return { ok: false, rejection: KEY_REUSED };
+    const answer = this.#decide(context, request, facts, claim);
+    if (!answer.ok) {
+      await registry.release(tenantId, claim).catch((error: unknown) => log.error("registry_unavailable", error));
+    }
+    return answer;
+  }
+
+  #facts(context: RequestContext, { conversationId, command }: CommandRequest): Promise<Facts> {
+    return factsOf(this.state, conversationId, command, principalOf(context), this.#ports);
+  }
+
+  /** From the last look at the receipts to the commit there is no await (**I11**). */
+  #decide(context: RequestContext, request: CommandRequest, facts: Facts, claim: Claim | null): Result<CommandAnswer> {
+    const meanwhile = claim && this.#replay(claim);
+    if (meanwhile) return meanwhile;
+    const principal = principalOf(context);
+    const { command } = request;
+    const runs = this.state.runCount;
+    const rejection = this.#writer.turn({
+      input: { type: "command", command, principal, facts },
+      ...(claim ? { receipt: (state: State) => this.#receipt(state, claim, request, principal) } : {}),
+    });
+    if (rejection) return { ok: false, rejection };
+    this.#credentials.keep(context, command, runs, this.state);
+    return { ok: true, value: { ...this.#answer(this.state, request, principal), replayed: false } };
+  }
+
   #checkTarget({ command, conversationId }: CommandRequest, principal: Principal): Rejection | null {
     const { state } = this;
     if (command.type === "create_conversation") {
@@ -148,18 +184,16 @@ export class ConversationActor {
     return state.identity?.conversationId === conversationId ? checkVisible(state, principal) : NOT_FOUND;
   }
 
-  #replay(key: string, digest: string): Result<CommandAnswer> | null {
+  #replay({ key, digest }: Claim): Result<CommandAnswer> | null {
     if (!this.state.identity) return null;
     const receipt = this.#ports.journal.receipt(key);
     if (!receipt) return null;
-    if (receipt.digest !== digest) {
-      return { ok: false, rejection: reject("idempotency_key_reused", "This key belongs to another request.") };
-    }
+    if (receipt.digest !== digest) return { ok: false, rejection: KEY_REUSED };
     const status = receipt.status as CommandAnswer["status"];
     return { ok: true, value: { status, body: JSON.parse(receipt.body) as CommandAnswer["body"], replayed: true } };
   }
 
-  #receipt(state: State, key: string, digest: string, request: CommandRequest, principal: Principal): Receipt {
+  #receipt(state: State, { key, digest }: Claim, request: CommandRequest, principal: Principal): Receipt {
     const { status, body } = this.#answer(state, request, principal);
     return { key, digest, status, body: JSON.stringify(body) };
   }

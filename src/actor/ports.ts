@@ -198,6 +198,21 @@ export interface OutboxJournal {
   identity(): State["identity"];
 }
 
+/** What a key is claimed for: this request, in this conversation. */
+export interface Claim {
+  readonly key: string;
+  readonly digest: string;
+  readonly conversationId: string;
+}
+
+/** The tenant's register: a key belongs to one request over all its users and conversations (I6). */
+export interface KeyRegistry {
+  /** false: the key belongs to another request. Claiming again for the same request is not a second claim of another. */
+  claim(tenantId: string, claim: Claim): Promise<boolean>;
+  /** Gives back the claim of a command that was refused. */
+  release(tenantId: string, claim: Claim): Promise<void>;
+}
+
 /** The outbox: brings the log to D1, in the background. */
 export interface Projector {
   /** Resolves when nothing is left, or with the time (epoch ms) at which to try again. Never rejects. */
@@ -218,6 +233,7 @@ export interface ActorPorts {
   readonly model: ModelPort;
   readonly tools: ToolPort;
   readonly agents: AgentPort;
+  readonly registry: KeyRegistry;
   readonly projector: Projector;
   readonly transcript: () => Transcript;
   /** 8 characters `[a-z0-9]`, random. */

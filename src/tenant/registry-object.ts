@@ -2,11 +2,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { KEY_LIFE_MS, Registry, type ClaimRequest } from "./registry.ts";
 
-export const REGISTRY_SHARDS = 16;
-
-/** The shard of a key: the object's name. `digit` is a hexadecimal digit of the key's hash, so shards fill evenly. */
-export const registryName = (tenantHash: string, digit: string): string => `g1.${tenantHash}.${digit}`;
-
 export class RegistryObject extends DurableObject<Env> {
   #registry: Registry | null = null;
   #swept = false;

@@ -86,6 +86,28 @@ describe("idempotency", () => {
     const refused = await world.send({ ...resume, body }, { key: "k" });
     expect(refused.ok).toBe(false);
     expect(world.journal.receipt("k")).toBeNull();
+    expect(world.claims.has("k")).toBe(false);
+  });
+
+  test("refuses a key that another conversation of the tenant has used, and decides nothing", async () => {
+    const world = new World(nodeJournal());
+    await world.create();
+    world.claims.set("taken", "another conversation");
+    const { seq } = world.actor.state;
+    const answer = await world.start("x", "taken");
+    expect(answer.ok === false && answer.rejection.code).toBe("idempotency_key_reused");
+    expect(world.actor.state.seq).toBe(seq);
+  });
+
+  test("finds its own claim after a crash between claim and commit, and starts the one run", async () => {
+    const world = new World(nodeJournal());
+    await world.create();
+    const lost = new World(nodeJournal());
+    await lost.create();
+    await lost.start("x", "k");
+    world.claims.set("k", lost.claims.get("k") ?? "");
+    expect((await world.start("x", "k")).ok).toBe(true);
+    expect(world.modelCalls).toHaveLength(1);
   });
 });
 

@@ -82,7 +82,8 @@ export class World {
   readonly modelCalls: ModelCall[] = [];
   readonly toolCalls: ToolCallSeen[] = [];
   readonly journal: Journal;
-  alarms = 0;
+  /** The tenant's register: it outlives the actor. */
+  readonly claims = new Map<string, string>();
   actor: ConversationActor;
 
   constructor(journal: Journal) {
@@ -174,6 +175,14 @@ export class World {
           changed: false,
         }),
         prepareResult: () => ({ invalid: "not in this test" }),
+      },
+      registry: {
+        claim: async (_, { key, digest, conversationId }) => {
+          const held = this.claims.get(key);
+          this.claims.set(key, held ?? `${conversationId} ${digest}`);
+          return held === undefined || held === `${conversationId} ${digest}`;
+        },
+        release: async (_, { key }) => void this.claims.delete(key),
       },
       projector: { drain: async () => null },
       transcript: () => ({ append: () => undefined, messages: () => "" }),

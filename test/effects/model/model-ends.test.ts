@@ -123,12 +123,17 @@ test.each([
   ],
   [{ status: 429, body: { base_resp: { status_code: 1008, status_msg: "no balance" } } }, "model_quota", undefined],
   [{ status: 400, body: [{ error: { code: 400, status: "UNAUTHENTICATED" } }] }, "model_unauthorized", undefined],
-  [{ status: 307, headers: { location: "http://127.0.0.1:9/" } }, "model_error", undefined],
 ] as const)("%o is a refusal: %s", async (scripted, code, retryAfterMs) => {
   const { result, stop } = await asked(scripted);
   expect(result).toMatchObject({ kind: "failed", stop: { code }, usage: { inputTokens: 0, estimated: false } });
   expect(stop?.retryAfterMs).toBe(retryAfterMs);
   expect(JSON.stringify(result)).not.toMatch(/oops|no balance/);
+});
+
+test("a redirect is not followed: it would be a second request, and perhaps to somebody else", async () => {
+  const headers = { location: `${provider.baseUrl}/chat/completions` };
+  const { stop } = await asked({ status: 307, headers });
+  expect(stop).toMatchObject({ code: "model_error" });
 });
 
 test("a socket that is cut in the middle keeps the text and fails as incomplete", async () => {

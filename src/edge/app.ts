@@ -7,6 +7,7 @@
 import { Hono, type Context } from "hono";
 import { reject, type Rejection } from "../protocol/problems.ts";
 import { checkScope } from "../protocol/scopes.ts";
+import { drain } from "./body.ts";
 import { checkOrigin } from "./cors.ts";
 import { withStandardHeaders } from "./headers.ts";
 import { macOf } from "./keys.ts";
@@ -64,6 +65,7 @@ export function createEdge(ports: EdgePorts): Edge {
       } catch (error) {
         response = accident(error, trace, note, log);
       }
+      await drain(request.body);
       const { method } = request;
       const { status } = response;
       const { requestId, traceId } = trace;

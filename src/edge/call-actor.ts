@@ -36,8 +36,8 @@ export async function callActor<T>(ports: EdgePorts, call: ActorCall<T>): Promis
         traceId: context.traceId,
         conversationId,
         attempt,
-        fault,
-        again,
+        kind: fault,
+        retryable: again,
       });
       if (!again) return { ok: false, rejection: fault === "bug" ? INTERNAL : OVERLOADED };
       await new Promise((done) => setTimeout(done, PAUSE_MS * attempt));

@@ -2,9 +2,10 @@
 import * as z from "zod";
 import { CreateConversation, PutParticipant, UpdateConversation } from "../protocol/commands.ts";
 import { Conversation } from "../protocol/conversation.ts";
+import { ConversationSummary } from "../protocol/history.ts";
 import { conversationIdOf } from "../protocol/ids.ts";
 import { reject } from "../protocol/problems.ts";
-import { Role, SCOPES } from "../protocol/roles.ts";
+import { SCOPES } from "../protocol/roles.ts";
 import { callActor } from "./call-actor.ts";
 import { ConversationPath, pageOf, ParticipantPath } from "./paths.ts";
 import type { HistoryReader } from "./ports.ts";
@@ -14,17 +15,6 @@ import { runCommand } from "./run-command.ts";
 
 const write = SCOPES.conversationsWrite;
 const read = SCOPES.conversationsRead;
-
-const ConversationRow = z.object({
-  id: z.string(),
-  agent: z.string(),
-  title: z.string(),
-  role: Role,
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  archived: z.boolean(),
-  asOfSeq: z.int(),
-});
 
 export const CONVERSATION_ROUTES: readonly Route[] = [
   userRoute({
@@ -134,7 +124,7 @@ export const conversationListRoute = (history: HistoryReader): Route =>
     body: NO_BODY,
     bodyUse: "none",
     key: "none",
-    answers: { 200: { description: "A page, newest first.", schema: pageOf(ConversationRow) } },
+    answers: { 200: { description: "A page, newest first.", schema: pageOf(ConversationSummary) } },
     problems: ["cursor_invalid", "history_unavailable"],
     handle: async ({ context, trace, query: { q, agent, limit, order, cursor } }, edge) => {
       const { tenantId, userId } = context;

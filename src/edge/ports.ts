@@ -1,8 +1,8 @@
 /** What the edge needs from the world; `index.ts` wires it, tests hand in fakes. */
 import type { AgentDescription } from "../protocol/agent.ts";
+import type { ConversationSummary } from "../protocol/history.ts";
 import type { RequestContext } from "../protocol/principal.ts";
 import type { Rejection, Result } from "../protocol/problems.ts";
-import type { Role } from "../protocol/roles.ts";
 import type { ConversationRpc, Page } from "../protocol/rpc.ts";
 import type { Settings } from "./settings.ts";
 import type { Tenant } from "./stub-for.ts";
@@ -18,18 +18,6 @@ export interface Actor extends ConversationRpc {
   fetch(request: Request): Promise<Response>;
 }
 
-/** A conversation in a list: the projection, which may lag and says to where it has come. */
-export interface ConversationRow {
-  readonly id: string;
-  readonly agent: string;
-  readonly title: string;
-  readonly role: Role;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly archived: boolean;
-  readonly asOfSeq: number;
-}
-
 export interface ConversationListQuery {
   readonly q?: string;
   readonly agent?: string;
@@ -41,7 +29,7 @@ export interface ConversationListQuery {
 
 /** Reads of the history. Throws when it cannot be read: the edge answers `history_unavailable`. */
 export interface HistoryReader {
-  list(tenantId: string, userId: string, query: ConversationListQuery): Promise<Result<Page<ConversationRow>>>;
+  list(tenantId: string, userId: string, query: ConversationListQuery): Promise<Result<Page<ConversationSummary>>>;
 }
 
 export interface EdgePorts {

@@ -82,7 +82,10 @@ export class RemoteKeys {
     });
     if (answer.status !== 200) throw new Error(`the key set answered ${answer.status}`);
     const bytes = await readAtMost(answer.body, MAX_BYTES);
-    if (bytes === null) throw new Error("the key set is too large");
+    if (bytes === null) {
+      await answer.body?.cancel();
+      throw new Error("the key set is too large");
+    }
     const set = KeySet.parse(JSON.parse(new TextDecoder().decode(bytes)));
     return createLocalJWKSet(set);
   }

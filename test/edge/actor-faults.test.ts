@@ -37,7 +37,7 @@ describe("an object that fails", () => {
     expect(problem).toMatchObject({ code: "internal", status: 500, retryable: true });
     expect(JSON.stringify(problem)).not.toContain("canary");
     const line = test.log.find(({ level }) => level === "error");
-    expect(line).toMatchObject({ event: "actor_call_failed", fields: { requestId: problem.requestId, fault: "bug" } });
+    expect(line).toMatchObject({ event: "actor_call_failed", fields: { requestId: problem.requestId, kind: "bug" } });
     expect(String(line?.error)).toContain("canary from inside");
   });
 

@@ -157,6 +157,10 @@ describe("the list of conversations", () => {
     updatedAt: "2026-11-29T12:00:00.000Z",
     archived: false,
     asOfSeq: 7,
+    generation: "abcdefgh",
+    activeRun: null,
+    needsConfirmation: false,
+    handover: { state: "none" as const },
   };
   function reader() {
     const asked: { tenantId: string; userId: string; query: ConversationListQuery }[] = [];

@@ -1,13 +1,10 @@
+import { VARIABLES } from "../src/edge/variables.ts";
+
+/** Beside the service's own: what single agents and the price table read. */
+const OF_ADAPTERS = ["MODEL_PRICES", "PLANS_REST_URL", "PLANS_REST_KEY"];
+
 /** Settings of a local start, read from the environment and handed to the Worker as bindings when they are set. */
-export const PASSED_TO_WORKER: readonly string[] = [
-  "OPENAI_API_KEY",
-  "OPENAI_BASE_URL",
-  "OPENAI_MODEL",
-  "LAB_BACKEND_URL",
-  "ENVIRONMENT",
-  "DEV_SIGN_IN",
-  "HOLDPOINT_KEY",
-];
+export const PASSED_TO_WORKER: readonly string[] = [...Object.keys(VARIABLES), ...OF_ADAPTERS];
 
 /** Keeps wrangler to its work: it sends nothing, asks nothing, looks for no update and writes no log of its own. */
 export const QUIET_WRANGLER: Readonly<Record<string, string>> = {

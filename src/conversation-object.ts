@@ -26,6 +26,7 @@ import { dispatch } from "./stream/dispatch.ts";
 import { DurableSockets } from "./stream/durable-sockets.ts";
 import { greet } from "./stream/greeting.ts";
 import { SocketPublisher } from "./stream/publisher.ts";
+import { closeSocket } from "./stream/sockets.ts";
 import { registryName } from "./tenant/registry-name.ts";
 
 const NOT_OPEN = "the object is not open";
@@ -103,8 +104,10 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     });
   }
 
-  /** Closing a socket cancels nothing, and nobody needs to be told: sockets are asked of the platform when needed. */
-  override webSocketClose(): void {}
+  /** Closing a socket cancels nothing. Answered by hand: a local runtime leaves the other side waiting otherwise. */
+  override webSocketClose(ws: WebSocket, code: number, reason: string): void {
+    closeSocket(this.#sockets.of(ws), code, reason);
+  }
 
   override webSocketError(_ws: WebSocket, error: unknown): void {
     this.#open.deployment.log.warn("socket_error", { error: error instanceof Error ? error.name : typeof error });

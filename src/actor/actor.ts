@@ -179,7 +179,8 @@ export class ConversationActor {
         const errors = [{ pointer: "/agent", detail: "There is no such agent." }];
         return reject("invalid_request", "There is no such agent.", { errors });
       }
-      return state.identity ? checkVisible(state, principal) : null;
+      // One that is there already was made with this key: its receipt tells whose it is, without naming it.
+      return null;
     }
     return state.identity?.conversationId === conversationId ? checkVisible(state, principal) : NOT_FOUND;
   }

@@ -97,12 +97,11 @@ test("who is removed loses list, search and messages at once; who is added gets 
     (await readMessages(ours, who, script.id, { after: 0, limit: 9, order: "asc" })).kind,
   ];
   expect(await sees(bob)).toEqual([1, 1, "found"]);
-  let from = script.events.length;
+  const from = script.events.length;
   script.command({ type: "remove_participant", userId: "bob", body: {} }).share("kim", "editor");
   await bring(db, script, () => 9, script.events.slice(from));
   expect(await sees(bob)).toEqual([0, 0, "never_written"]);
   expect(await sees({ userId: "kim" })).toEqual([1, 1, "found"]);
-  from = script.events.length;
 });
 
 test("viewers see runs without the arguments of their calls; the starter sees them", async () => {

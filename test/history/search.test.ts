@@ -33,7 +33,6 @@ test.each([
   ["Hindi with its vowel signs", "सर्वर", ["सर्वर फिर से चालू करो"]],
   ["Arabic", "الخادم", ["أعد تشغيل الخادم"]],
   ["Russian in another case", "СЕРВЕР", ["Перезапусти сервер"]],
-  ["a word without its accents", "zazolc", []],
   ["accents that can be dropped", "cafe", ["Meet at the Café"]],
   ["an English word in another case", "NGINX", ["Restart nginx 重启"]],
   ["the beginning of a word", "rest", ["Restart nginx 重启"]],

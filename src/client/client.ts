@@ -72,6 +72,10 @@ export class HoldpointClient {
     return this.#safely(`/v1/conversations/${id}/runs`, { body: { input: { text }, ...more }, idempotencyKey });
   }
 
+  runs(id: string, query: { limit?: number; cursor?: string } = {}): Promise<Page<Run>> {
+    return this.#safely(`/v1/conversations/${id}/runs${search(query)}`);
+  }
+
   run(id: string): Promise<Run> {
     return this.#safely(`/v1/runs/${id}`);
   }

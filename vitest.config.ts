@@ -14,6 +14,8 @@ const sqlAsText = {
 
 export default defineConfig({
   test: {
+    // The service's log of a test that failed; of the others it would hide what failed.
+    silent: "passed-only",
     projects: [
       {
         plugins: [sqlAsText],
@@ -27,15 +29,27 @@ export default defineConfig({
       {
         plugins: [
           // A function, so that `inject` can hand bindings what test/worker/global-setup.ts provides.
-          cloudflareTest(() => ({
+          cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { cf: false, bindings: {} },
+            miniflare: {
+              cf: false,
+              bindings: {
+                OPENAI_BASE_URL: `${inject("modelProvider")}/v1`,
+                OPENAI_API_KEY: "test",
+                LAB_BACKEND_URL: inject("labBackend"),
+                CANCEL_GRACE_MS: "1000",
+                WATCHDOG_MS: "1000",
+                CHECKPOINT_MS: "50",
+                OUTBOX_MS: "200",
+              },
+            },
           })),
         ],
         test: {
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
           globalSetup: ["test/worker/global-setup.ts"],
+          testTimeout: 30_000,
         },
       },
     ],

@@ -1,0 +1,46 @@
+/** Signing in by the development sign-in, and speaking to the Worker as that person. */
+import { exports } from "cloudflare:workers";
+import { HoldpointClient } from "../../../src/client/client.ts";
+
+export const ORIGIN = "https://holdpoint.test";
+export const TENANT = "development";
+
+export interface Person {
+  readonly userId: string;
+  readonly token: string;
+  readonly client: HoldpointClient;
+  /** As it is, without retries; problems are not thrown. */
+  call(method: string, path: string, init?: CallInit): Promise<Response>;
+}
+
+export interface CallInit {
+  /** Sent as JSON where it is no text or bytes. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const toWorker = (input: RequestInfo | URL, init?: RequestInit) => exports.default.fetch(new Request(input, init));
+
+export async function signIn(userId = `user-${crypto.randomUUID()}`): Promise<Person> {
+  const response = await toWorker(`${ORIGIN}/dev/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ userId, tenantId: TENANT }),
+  });
+  const { token } = (await response.json()) as { token: string };
+  const client = new HoldpointClient({ baseUrl: ORIGIN, token: () => token, fetch: toWorker as typeof fetch });
+  const call = (method: string, path: string, { body, headers = {} }: CallInit = {}) =>
+    toWorker(ORIGIN + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) }),
+    });
+  return { userId, token, client, call };
+}
+
+const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === "string" || body instanceof Uint8Array;

@@ -40,7 +40,7 @@ export class ConversationActor {
   readonly #credentials = new Credentials();
   #transcript: Transcript | null = null;
   #opened = false;
-  #draining = false;
+  #draining: "once" | "again" | null = null;
   #cancelReminder: () => void = () => undefined;
 
   constructor(ports: ActorPorts) {
@@ -251,6 +251,7 @@ export class ConversationActor {
   }
 
   #drain(): void {
+    this.#reminders.outboxStarted();
     if (this.#draining) return;
     this.#draining = true;
     void this.#ports.projector

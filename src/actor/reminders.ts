@@ -19,6 +19,8 @@ const WORTH_PROJECTING = new Set<Event["type"]>([
   "participant.role_changed",
   "participant.removed",
   "run.interrupted",
+  "confirmation.requested",
+  "tool_call.became_unknown",
   "tool_call.resolved",
   "confirmation.decided",
   "handover.requested",
@@ -51,6 +53,11 @@ export class Reminders {
   outboxDue(): boolean {
     const at = this.#outbox();
     return at !== null && at <= this.#clock.now();
+  }
+
+  /** A drain is under way: the alarm that started it must not come again at once, and again until it has an answer. */
+  outboxStarted(): void {
+    if (this.#outbox() !== null) this.#outboxAt = this.#clock.now() + this.#settings.outboxMs;
   }
 
   /** @param at epoch ms of the next try; null: nothing is left to bring over */

@@ -4,7 +4,7 @@ import { cleanSentence, scrubSecrets } from "../../../src/effects/tool-scrub.ts"
 test.each([
   ["401 for Bearer abcdef0123456789", "abcdef0123456789"],
   ["token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln is bad", "eyJzdWIiOiJ4In0"],
-  ["key sk-proj-abcdefgh12345678 is wrong", "abcdefgh12345678"],
+  ["key sk-proj-abcdefgh12345678 is wrong", "abcdefgh12345678"], // not-a-secret
   ["https://u:hunter22@db.local/x failed", "hunter22"],
   ['{"api_key":"abc-123-def","ok":true}', "abc-123-def"],
   ["password=hunter22; retry", "hunter22"],

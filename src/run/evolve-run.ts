@@ -121,12 +121,12 @@ export function evolveRun(run: RunState, event: Event, at: number): RunState {
       };
     case "tool_call.proposed":
       return withCall(run, proposedCall(event));
-    case "tool_call.refused":
-      return counted(
-        { ...run, callCount: Math.max(run.callCount, numberOf(event.data.toolCallId)) },
-        event.data.fingerprint,
-        event.data.payload.error?.code ?? "",
-      );
+    case "tool_call.refused": {
+      const code = event.data.payload.error?.code ?? "";
+      const named = { ...run, callCount: Math.max(run.callCount, numberOf(event.data.toolCallId)) };
+      // The model's failure, not the tools': it is counted as a truncation, whatever the number of calls it cut.
+      return code === "output_truncated" ? named : counted(named, event.data.fingerprint, code);
+    }
     case "confirmation.requested":
     case "confirmation.decided":
     case "confirmation.expired":

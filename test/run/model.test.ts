@@ -68,6 +68,14 @@ describe("How a model's answer ends", () => {
     expect(stop(driver)).toBe("output_truncated");
   });
 
+  test("cut with many calls of one tool: no error of the tool, so no breaker takes away the step that is left", () => {
+    const driver = asking().answer(cutCallsOf([transfer(), transfer(), transfer(), transfer()]));
+    expect(driver.types.at(-1)).toBe("step.started");
+    expect(driver.state.active).toMatchObject({ toolErrors: 0, failures: [], callCount: 4 });
+    driver.final("shorter");
+    expect(stop(driver)).toBe("final_answer");
+  });
+
   test("cut with calls, then cut with text", () => {
     expect(
       stop(

@@ -61,7 +61,8 @@ export function businessRoutes(ledger: Ledger, plans: Table, dedups: () => boole
       ({ body, by }) => {
         if (!isText(body.order_id)) return invalid("order_id must be a non-empty string");
         const owner = body.user_id ?? body.userId ?? by.caller;
-        return { commit: () => reply(200, { order_id: body.order_id, status: "shipped", total_cents: 4200, owner }) };
+        const status = bigText(body.order_id) ?? "shipped";
+        return { commit: () => reply(200, { order_id: body.order_id, status, total_cents: 4200, owner }) };
       },
     ],
     [
@@ -91,6 +92,12 @@ export function businessRoutes(ledger: Ledger, plans: Table, dedups: () => boole
       }),
     ],
   ]);
+}
+
+/** `big:N`: an order whose status has N bytes, of characters that are easily cut in half. */
+function bigText(orderId: string): string | undefined {
+  const bytes = /^big:(\d{1,7})$/.exec(orderId)?.[1];
+  return bytes === undefined ? undefined : "😀".repeat(Number(bytes) / 4);
 }
 
 function isText(value: unknown): value is string {

@@ -29,6 +29,7 @@ export async function agree(talk: Talk): Promise<void> {
   expect(await eventsInTheLog(talk)).toEqual(events);
   const runs = await runsAgree(talk, events);
   const messages = await messagesAgree(talk, events);
+  streamedIsKept(talk, messages);
   await historyAgrees(talk, events, runs, messages);
   await requestsOnlyGrow(talk);
   expect(await provider.stats(talk.scope)).toMatchObject({ violations: [] });
@@ -90,6 +91,25 @@ async function messagesAgree(talk: Talk, events: readonly Event[]): Promise<Mess
   const { data } = await talk.person.client.messages(talk.id, { limit: 200 });
   expect(data).toEqual(told);
   return [...data];
+}
+
+/** For a watcher that was never cut: the pieces that it was shown are the text that is kept. */
+function streamedIsKept({ watcher }: Talk, messages: readonly Message[]): void {
+  if (watcher.connections > 1) return;
+  for (const message of messages) {
+    if (message.role !== "assistant" || message.status !== "complete") continue;
+    const deltas = watcher.frames.flatMap((frame) =>
+      frame.type === "delta" && frame.messageId === message.id ? [frame] : [],
+    );
+    const attempt = deltas.at(-1)?.attempt;
+    if (attempt === undefined) continue;
+    const shown = deltas.filter((delta) => delta.attempt === attempt);
+    const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+    expect(shown.map((delta) => delta.text).join("")).toBe(text);
+    expect(shown.map(({ offset }) => offset)).toEqual(
+      shown.map((_, i) => shown.slice(0, i).reduce((sum, delta) => sum + delta.text.length, 0)),
+    );
+  }
 }
 
 async function historyAgrees(

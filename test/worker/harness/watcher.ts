@@ -19,6 +19,8 @@ export class Watcher {
   /** Every frame as text, in order, over all connections. */
   readonly heard: string[] = [];
   readonly frames: ServerFrame[] = [];
+  /** How often it connected. */
+  connections = 0;
   /** How the last connection ended; null while it is open. */
   closed: Closing | null = null;
   /** Called for each frame, after it was folded. */
@@ -41,6 +43,7 @@ export class Watcher {
     const socket = response.webSocket;
     if (!socket) throw new Error(`no socket: ${response.status} ${await response.text()}`);
     this.#socket = socket;
+    this.connections++;
     this.closed = null;
     socket.addEventListener("message", ({ data }) => socket === this.#socket && this.#take(data));
     socket.addEventListener("close", ({ code, reason }) => {

@@ -82,9 +82,9 @@ function expireStale(
   refused: Rejection,
   pointer: string,
 ): Rejection {
-  const at = decisions.findIndex((_, i) => pointer === `/decisions/${i}`);
-  if (refused.code === "confirmation_stale" && at >= 0) {
-    const target = targetOf(draft.state, decisions[at]?.toolCallId ?? "");
+  if (refused.code === "confirmation_stale") {
+    const stale = decisions.find((_, i) => pointer === `/decisions/${i}`);
+    const target = stale ? targetOf(draft.state, stale.toolCallId) : null;
     if (target?.whole) {
       const payload = ownResult(target.whole, target.call, "expired", { text: "call.stale" });
       const data = { toolCallId: target.call.id, reason: "stale", payload } as const;

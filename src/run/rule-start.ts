@@ -64,7 +64,7 @@ export function retryRun(draft: Draft, command: Of<"retry_run">, principal: Prin
     metadata: latest.metadata,
     position: 1,
     retryOf: latest.id,
-    continues: latest.continues || latest.startedAt !== null,
+    continues: latest.startedAt !== null,
   });
   return null;
 }

@@ -152,6 +152,8 @@ describe("Handing back", () => {
     expect(driver.release()).toBeNull();
     expect(driver.types).toEqual(["handover.released", "run.resumed", "step.started"]);
     expect(driver.run.step).toMatchObject({ n: 1, attempt: 2, supersessions: 0, retries: 0 });
+    driver.answer(finalOf("said before the hand-over"), { ...driver.modelEffect, attempt: 1 });
+    expect(driver.types).toEqual([]);
     driver.crash().crash();
     expect(driver.status(1)).toBe("running");
     driver.final();

@@ -9,6 +9,7 @@ const READY = /ready on (http:\/\/127\.0\.0\.1:\d+)/;
 export interface Service {
   readonly baseUrl: string;
   readonly output: () => string;
+  readonly pid: number;
   /** SIGKILL to the whole process group: no handler runs, nothing is flushed. Resolves when the port is free again. */
   readonly kill: () => Promise<void>;
   /** Ends it politely. */
@@ -20,6 +21,12 @@ export interface ServiceOptions {
   readonly stateDir: string;
   readonly env?: Record<string, string>;
   readonly readyMs?: number;
+}
+
+export interface RuntimeOptions extends Omit<ServiceOptions, "env"> {
+  /** Where `bundleInto` has put the Worker. */
+  readonly bundleDir: string;
+  readonly vars?: Record<string, string>;
 }
 
 /** A port on 127.0.0.1 that nobody uses now. */
@@ -34,13 +41,24 @@ export function freePort(): Promise<number> {
   });
 }
 
-export async function startService({ port, stateDir, env = {}, readyMs = 60_000 }: ServiceOptions): Promise<Service> {
-  const child = spawn(process.execPath, [join(root, "scripts/start.ts")], {
+/** As `npm start` does. */
+export function startService({ port, stateDir, env = {}, readyMs }: ServiceOptions): Promise<Service> {
+  return start("scripts/start.ts", port, { PORT: String(port), HOLDPOINT_STATE_DIR: stateDir, ...env }, readyMs);
+}
+
+/** The bundle under a bare runtime: ready in a second, and without anything that would start it again. */
+export function startRuntime({ port, stateDir, bundleDir, vars = {}, readyMs }: RuntimeOptions): Promise<Service> {
+  const RUNTIME = JSON.stringify({ port, stateDir, bundleDir, vars });
+  return start("scripts/runtime/host.ts", port, { RUNTIME }, readyMs);
+}
+
+async function start(program: string, port: number, env: Record<string, string>, readyMs = 60_000): Promise<Service> {
+  const child = spawn(process.execPath, [join(root, program)], {
     cwd: root,
     // A group of its own, so that one signal reaches every process of the service.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, PORT: String(port), HOLDPOINT_STATE_DIR: stateDir, ...env },
+    env: { ...process.env, ...env },
   });
   let output = "";
   const baseUrl = await new Promise<string>((resolve, reject) => {
@@ -63,6 +81,7 @@ export async function startService({ port, stateDir, env = {}, readyMs = 60_000 
   return {
     baseUrl,
     output: () => output,
+    pid: child.pid ?? 0,
     kill: () => end(child, "SIGKILL", port),
     stop: () => end(child, "SIGTERM", port),
   };

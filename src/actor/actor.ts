@@ -84,15 +84,13 @@ export class ConversationActor {
     this.#opened = true;
     if (!state) return;
     this.#writer.load(state);
-    if (state.active && isBusy(state, state.active)) {
-      const checkpoint = this.#ports.journal.checkpoint();
-      const partial = checkpoint?.runId === state.active.id ? { partial: partialOf(checkpoint) } : {};
-      this.#ports.log.warn("woke_with_unfinished_work", { runId: state.active.id });
-      this.#writer.turn({ input: { type: "woke", ...partial } });
-      this.#performer.reconcile();
-      this.#remindInMemory(this.#writer.state);
+    try {
+      this.#wake(state);
+    } catch (error) {
+      // Not woken: going on would take what an earlier life had out for something that is still to be sent.
+      this.#opened = false;
+      throw error;
     }
-    this.#reminders.armAnew(this.#writer.state);
   }
 
   async command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
@@ -108,9 +106,13 @@ export class ConversationActor {
 
   /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
   alarm(): void {
-    isolated(this.#ports.log, {
-      fired: () => this.#ports.journal.alarmFired(),
-      open: () => this.open(),
+    const { log, journal, clock, settings } = this.#ports;
+    isolated(log, { fired: () => journal.alarmFired(), open: () => this.open() });
+    if (!this.#opened) {
+      isolated(log, { again: () => journal.setAlarm(clock.now() + settings.watchdogMs) });
+      return;
+    }
+    isolated(log, {
       time: () => void this.#writer.turn({ input: { type: "time_passed" } }),
       effects: () => this.#performer.reconcile(),
       outbox: () => this.#reminders.outboxDue() && this.#drain(),
@@ -150,6 +152,18 @@ export class ConversationActor {
       await registry.release(tenantId, claim).catch((error: unknown) => log.error("registry_unavailable", error));
     }
     return answer;
+  }
+
+  #wake(state: State): void {
+    if (state.active && isBusy(state, state.active)) {
+      const checkpoint = this.#ports.journal.checkpoint();
+      const partial = checkpoint?.runId === state.active.id ? { partial: partialOf(checkpoint) } : {};
+      this.#ports.log.warn("woke_with_unfinished_work", { runId: state.active.id });
+      this.#writer.turn({ input: { type: "woke", ...partial } });
+      this.#performer.reconcile();
+      this.#remindInMemory(this.#writer.state);
+    }
+    this.#reminders.armAnew(this.#writer.state);
   }
 
   #facts(context: RequestContext, { conversationId, command }: CommandRequest): Promise<Facts> {

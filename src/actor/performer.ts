@@ -4,7 +4,8 @@
  */
 import { effectKey, outstanding, type Effect, type ModelEffect, type ToolEffect } from "../run/outstanding.ts";
 import type { Input } from "../run/inputs.ts";
-import type { State } from "../run/state.ts";
+import { ownResult } from "../run/results.ts";
+import { NO_USAGE, type State } from "../run/state.ts";
 import type { Clock, Log, ModelPort, Payload, ToolPort, Transcript } from "./ports.ts";
 import type { StreamingText } from "./streaming-text.ts";
 
@@ -28,6 +29,8 @@ interface Flight {
 export class Performer {
   readonly #deps: PerformerDeps;
   readonly #inFlight = new Map<string, Flight>();
+  /** Attempts that were made and have no outcome in the log: making them again would be acting twice. */
+  readonly #lost = new Set<string>();
 
   constructor(deps: PerformerDeps) {
     this.#deps = deps;
@@ -41,7 +44,10 @@ export class Performer {
   reconcile(): void {
     const wanted = new Map(outstanding(this.#deps.state(), this.#deps.clock.now()).map((one) => [effectKey(one), one]));
     for (const [key, flight] of this.#inFlight) if (!wanted.has(key)) flight.controller.abort();
-    for (const [key, effect] of wanted) if (!this.#inFlight.has(key)) this.#start(key, effect);
+    for (const key of this.#lost) if (!wanted.has(key)) this.#lost.delete(key);
+    for (const [key, effect] of wanted) {
+      if (!this.#inFlight.has(key) && !this.#lost.has(key)) this.#start(key, effect);
+    }
   }
 
   #start(key: string, effect: Effect): void {
@@ -49,11 +55,28 @@ export class Performer {
     this.#inFlight.set(key, { effect, controller });
     const work = effect.kind === "model" ? this.#ask(effect, controller) : this.#call(effect, controller);
     void work
-      // The ports never reject; if one does, the effect has an outcome all the same: what a crash would have left.
-      .catch((error: unknown) => this.#deps.log.error("effect_failed", error, { effectId: effect.id }))
+      // The ports never reject; but where one does, or its outcome cannot be committed, the attempt has been made.
+      .catch((error: unknown) => this.#lose(key, effect, error))
       .then(() => this.#inFlight.delete(key))
       .then(() => this.reconcile())
       .catch((error: unknown) => this.#deps.log.error("reconcile_failed", error));
+  }
+
+  /** What a crash would have left: nobody knows. If not even that can be written, the attempt's deadline ends it. */
+  #lose(key: string, effect: Effect, error: unknown): void {
+    const { log, deliver } = this.#deps;
+    const { id: effectId, attempt, incarnation } = effect;
+    this.#lost.add(key);
+    log.error("effect_failed", error, { effectId });
+    const named = { effectId, attempt, incarnation };
+    try {
+      deliver(
+        effect.kind === "model" ? { type: "model_answered", ...named, result: LOST } : toolLost(effect, named),
+        [],
+      );
+    } catch (again) {
+      log.error("outcome_lost", again, { effectId });
+    }
   }
 
   async #ask(effect: ModelEffect, { signal }: AbortController): Promise<void> {
@@ -79,4 +102,19 @@ export class Performer {
     const { id: effectId, attempt, incarnation } = effect;
     this.#deps.deliver({ type: "tool_answered", effectId, attempt, incarnation, result }, payloads);
   }
+}
+
+const LOST = { kind: "aborted", text: { text: "" }, usage: { ...NO_USAGE, estimated: true } } as const;
+
+function toolLost(
+  { run, call }: ToolEffect,
+  named: Pick<Extract<Input, { type: "tool_answered" }>, "effectId" | "attempt" | "incarnation">,
+): Input {
+  const payload = ownResult(run, call, "outcome_unknown");
+  const error = payload.error ?? { layer: "runtime", code: "outcome_unknown", message: "", retryable: false };
+  return {
+    type: "tool_answered",
+    ...named,
+    result: { kind: "ambiguous", reason: "ambiguous", repeatable: true, error, payload },
+  };
 }

@@ -17,6 +17,7 @@ export const DEVELOPMENT_SCOPES: readonly string[] = [
   "plans:write",
   "services:restart",
   "config:write",
+  "incidents:write",
   "lab:transfer",
 ];
 

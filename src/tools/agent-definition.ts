@@ -9,6 +9,8 @@ export interface AgentEnvironment {
   /** Variables of the deployment, by name; an agent reads only its own. */
   readonly variable: (name: string) => string | undefined;
   readonly now: () => number;
+  /** Resolves after `ms`, rejects with the abort's reason; absent: by the platform's timers. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface AgentDefinition<Deps> {

@@ -28,6 +28,9 @@ export interface HouseOptions {
   readonly variables?: Readonly<Record<string, string>>;
   readonly app?: D1Database;
   readonly fetch?: typeof fetch;
+  /** Absent: each look at the clock is a second later. */
+  readonly now?: () => number;
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export async function agentHouse({
@@ -35,10 +38,13 @@ export async function agentHouse({
   variables = {},
   app = {} as D1Database,
   fetch: fetcher = fetch,
+  now,
+  wait,
 }: HouseOptions) {
   const variable = (name: string) => variables[name];
   let time = 1_700_000_000_000;
-  const environment = { app, fetch: fetcher, variable, now: () => (time += 1_000) };
+  const clocks = { now: now ?? (() => (time += 1_000)), ...(wait === undefined ? {} : { wait }) };
+  const environment = { app, fetch: fetcher, variable, ...clocks };
   const catalogue = new ToolCatalogue(availableAgents(variable).values(), environment);
   const settings = toolSettings({ model: "m" });
   const key = await deriveKey("a master secret", OUTSIDE_KEY_PURPOSE);
@@ -82,7 +88,7 @@ export async function agentHouse({
     const act = async (name: string, args: unknown): Promise<ToolAnswer> => execute(await ready(name, args));
     return { prepare, ready, execute, act };
   };
-  return { catalogue, as };
+  return { catalogue, preparation, execution, as };
 }
 
 export const payloadOf = (answer: ToolAnswer): ToolResult => {

@@ -15,9 +15,9 @@ const PAY = { recipient_id: "r-1", amount_cents: 500 };
 
 test("the lab exists only where its backend is configured, and never in production", () => {
   const names = (variables: Record<string, string>) => [...availableAgents((name) => variables[name]).keys()];
-  expect(names({})).toEqual(["planner"]);
-  expect(names({ LAB_BACKEND_URL: "http://x" })).toEqual(["planner", "lab"]);
-  expect(names({ LAB_BACKEND_URL: "http://x", ENVIRONMENT: "production" })).toEqual(["planner"]);
+  expect(names({})).toEqual(["planner", "opspilot"]);
+  expect(names({ LAB_BACKEND_URL: "http://x" })).toEqual(["planner", "opspilot", "lab"]);
+  expect(names({ LAB_BACKEND_URL: "http://x", ENVIRONMENT: "production" })).toEqual(["planner", "opspilot"]);
 });
 
 test("the tools are of the classes, policies and scopes that the protocol names", async () => {

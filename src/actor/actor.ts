@@ -5,6 +5,8 @@
  * Every way in begins with `open`: a new life that finds unfinished work says so to the core before anything else, so a
  * restart is the same whether an alarm, a request or a socket's frame is the first thing that happens.
  */
+import { cursorOf } from "../protocol/cursor.ts";
+import type { Command } from "../protocol/commands.ts";
 import type { Event } from "../protocol/events.ts";
 import type { Message } from "../protocol/message.ts";
 import { principalOf, type Principal, type RequestContext } from "../protocol/principal.ts";
@@ -20,6 +22,7 @@ import { answerOf } from "./command-answer.ts";
 import { commandText } from "./command-digest.ts";
 import { factsOf } from "./command-facts.ts";
 import { Credentials } from "./credentials.ts";
+import { Outbox } from "./outbox.ts";
 import { Performer } from "./performer.ts";
 import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Receipt, Transcript } from "./ports.ts";
 import { readingRole, Reads } from "./reads.ts";
@@ -36,11 +39,11 @@ export class ConversationActor {
   readonly #writer: Writer;
   readonly #performer: Performer;
   readonly #reminders: Reminders;
+  readonly #outbox: Outbox;
   readonly #streaming: StreamingText;
   readonly #credentials = new Credentials();
   #transcript: Transcript | null = null;
   #opened = false;
-  #draining: "once" | "again" | null = null;
   #cancelReminder: () => void = () => undefined;
 
   constructor(ports: ActorPorts) {
@@ -48,6 +51,11 @@ export class ConversationActor {
     this.#ports = ports;
     this.#streaming = new StreamingText(journal, publisher, clock, settings.checkpointMs);
     this.#reminders = new Reminders(journal, clock, settings);
+    this.#outbox = new Outbox({
+      ...ports,
+      reminders: this.#reminders,
+      arm: () => this.#reminders.arm(this.#writer.state),
+    });
     this.#writer = new Writer({
       journal,
       now: () => clock.now(),
@@ -115,7 +123,7 @@ export class ConversationActor {
     isolated(log, {
       time: () => void this.#writer.turn({ input: { type: "time_passed" } }),
       effects: () => this.#performer.reconcile(),
-      outbox: () => this.#reminders.outboxDue() && this.#drain(),
+      outbox: () => this.#reminders.outboxDue() && this.#outbox.drain(),
       arm: () => this.#reminders.arm(this.#writer.state),
     });
   }
@@ -176,14 +184,22 @@ export class ConversationActor {
     if (meanwhile) return meanwhile;
     const principal = principalOf(context);
     const { command } = request;
-    const runs = this.state.runCount;
+    const { runCount: runs, seq } = this.state;
     const rejection = this.#writer.turn({
       input: { type: "command", command, principal, facts },
       ...(claim ? { receipt: (state: State) => this.#receipt(state, claim, request, principal) } : {}),
     });
-    if (rejection) return { ok: false, rejection };
+    if (rejection) return { ok: false, rejection: this.#withRun(rejection, command) };
     this.#credentials.keep(context, command, runs, this.state);
-    return { ok: true, value: { ...this.#answer(this.state, request, principal), replayed: false } };
+    const since = cursorOf(this.state.identity?.generation ?? "", seq);
+    return { ok: true, value: { ...this.#answer(this.state, request, principal), replayed: false, since } };
+  }
+
+  /** A run that ended long ago is held reduced by the core; its view is a row here. */
+  #withRun(rejection: Rejection, command: Command): Rejection {
+    if (rejection.code !== "run_finished" || rejection.extensions || !("runId" in command)) return rejection;
+    const run = this.#ports.journal.endedRun(command.runId);
+    return run ? { ...rejection, extensions: { run } } : rejection;
   }
 
   #checkTarget({ command, conversationId }: CommandRequest, principal: Principal): Rejection | null {
@@ -234,7 +250,7 @@ export class ConversationActor {
     this.#performer.reconcile();
     this.#remindInMemory(state);
     this.#reminders.arm(state);
-    if (encoded.some(({ event }) => isWorthProjecting(event))) this.#ports.clock.after(0, () => this.#drain());
+    if (encoded.some(({ event }) => isWorthProjecting(event))) this.#outbox.soon();
     this.#logEnds(encoded.map(({ event }) => event));
   }
 
@@ -262,23 +278,6 @@ export class ConversationActor {
       transcript.append(event, (digest) => journal.payload(digest));
     this.#transcript = transcript;
     return transcript;
-  }
-
-  #drain(): void {
-    this.#reminders.outboxStarted();
-    if (this.#draining) return;
-    this.#draining = true;
-    void this.#ports.projector
-      .drain()
-      .then((at) => {
-        this.#draining = false;
-        this.#reminders.outboxDrained(at);
-        this.#reminders.arm(this.#writer.state);
-      })
-      .catch((error: unknown) => {
-        this.#draining = false;
-        this.#ports.log.error("outbox_failed", error);
-      });
   }
 
   #logEnds(events: readonly Event[]): void {

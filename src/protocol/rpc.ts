@@ -25,6 +25,8 @@ export interface CommandAnswer {
   readonly status: 200 | 201 | 202 | 204;
   readonly body: Conversation | Run | Message | null;
   readonly replayed: boolean;
+  /** Cursor before the first event of this command; absent in a replay. */
+  readonly since?: string;
 }
 
 export interface Page<T> {

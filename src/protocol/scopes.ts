@@ -6,7 +6,10 @@ import { SCOPES } from "./roles.ts";
 
 const { conversationsWrite, handoverOperate } = SCOPES;
 
-/** null: the decision itself asks, call by call (`confirmations:decide` and the tool's own scope). */
+/**
+ * null: the decision itself asks: call by call (`confirmations:decide` and the tool's own scope), or by place (a
+ * participant asks for a person, an operator accepts, an owner takes back).
+ */
 export const COMMAND_SCOPE: Readonly<Record<CommandType, string | null>> = {
   create_conversation: conversationsWrite,
   update_conversation: conversationsWrite,
@@ -19,9 +22,9 @@ export const COMMAND_SCOPE: Readonly<Record<CommandType, string | null>> = {
   resume: null,
   cancel_run: conversationsWrite,
   retry_run: conversationsWrite,
-  take_over: handoverOperate,
+  take_over: null,
   say_as_operator: handoverOperate,
-  release_handover: handoverOperate,
+  release_handover: null,
 };
 
 export function checkCommandScope(principal: Pick<Principal, "scopes">, command: Command): Rejection | null {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { COMMON, PLANNER } from "../../src/rehearsal/scripts/planner.ts";
+import { COMMON } from "../../src/rehearsal/scripts/common.ts";
+import { PLANNER } from "../../src/rehearsal/scripts/planner.ts";
 import { Rehearsal } from "./rehearse.ts";
 
 const plan = (id: string, title: string) => ({ id, title, notes: "", version: 1 });
@@ -126,4 +127,34 @@ test("in Chinese it plays the same scenes", async () => {
   rehearsal.works({ plans: [plan("1", "买油漆")] });
   await rehearsal.next();
   expect(rehearsal.calls).toMatchObject([{ tool: "update_plan", args: { plan_id: "1", title: "买绿油漆" } }]);
+});
+
+test("the whole story in Chinese: greet, list, create, confirm, change, delete, and what was not done", async () => {
+  const rehearsal = new Rehearsal();
+  expect(await rehearsal.say("你好")).toMatch(/^你好！我是排练模型[^]*列出我的计划/);
+  expect(await rehearsal.say("列出我的计划")).toBe("我看一下你的计划。");
+  rehearsal.works({ plans: [] });
+  expect(await rehearsal.next()).toBe("你还没有计划。");
+
+  expect(await rehearsal.say("创建一个计划，叫做春天去京都")).toBe("已经准备好，请确认。");
+  expect(rehearsal.calls).toMatchObject([{ tool: "create_plan", args: { title: "春天去京都" } }]);
+  rehearsal.story.decideOn(rehearsal.calls[0], "approve");
+  rehearsal.works(plan("1", "春天去京都"));
+  expect(await rehearsal.next()).toBe("好了：计划“春天去京都”已保存。");
+
+  await rehearsal.say("给计划春天去京都添加备注：带雨伞");
+  rehearsal.works({ plans: [plan("1", "春天去京都")] });
+  await rehearsal.next();
+  expect(rehearsal.calls).toMatchObject([{ tool: "update_plan", args: { plan_id: "1", notes: "带雨伞" } }]);
+  rehearsal.story.decideOn(rehearsal.calls[0], "reject");
+  expect(await rehearsal.next()).toMatch(/^没有执行：修改计划“春天去京都”被拒绝了。/);
+
+  await rehearsal.say("删除计划春天去京都");
+  rehearsal.works({ plans: [plan("1", "春天去京都")] });
+  await rehearsal.next();
+  rehearsal.story.decideOn(rehearsal.calls[0], "approve");
+  rehearsal.story.crash();
+  rehearsal.story.resolve(rehearsal.calls[0], "give_up");
+  expect(await rehearsal.next()).toMatch(/^我不知道删除计划“春天去京都”是否已经发生/);
+  expect(rehearsal.story.violations()).toEqual([]);
 });

@@ -3,7 +3,8 @@ import { modelClient } from "../../src/effects/model-client.ts";
 import { rehearsalFetch, type RehearsalOptions } from "../../src/rehearsal/rehearsal-fetch.ts";
 import type { PreparedCall } from "../../src/run/inputs.ts";
 import * as z from "zod";
-import { defineAgent } from "../../src/tools/agent-definition.ts";
+import { opspilot as OPSPILOT } from "../../src/agents/opspilot/opspilot.ts";
+import { defineAgent, type Agent } from "../../src/tools/agent-definition.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 import { ok } from "../../src/tools/outcome.ts";
 import { ask, type Asking } from "../effects/model/ask.ts";
@@ -38,14 +39,23 @@ export const PLANNER = defineAgent({
 
 export const offline: typeof fetch = () => Promise.reject(new Error("the rehearsal must not go outside"));
 
+const READS: ReadonlySet<string> = new Set(["list_plans", "list_services", "get_service", "read_logs"]);
+
 export class Rehearsal {
-  readonly story = new Story();
+  readonly story: Story;
   readonly #options: RehearsalOptions;
   readonly #scopes: string[];
+  readonly #agent: Agent;
 
-  constructor(options: RehearsalOptions = { faults: true }, scopes = ["plans:write"]) {
+  constructor(options: RehearsalOptions = { faults: true }, scopes = ["plans:write"], agent = PLANNER) {
+    this.story = new Story(agent.name);
     this.#options = options;
     this.#scopes = scopes;
+    this.#agent = agent;
+  }
+
+  static opspilot(scopes = ["services:restart", "config:write", "incidents:write"]): Rehearsal {
+    return new Rehearsal({}, scopes, OPSPILOT);
   }
 
   get calls() {
@@ -69,13 +79,13 @@ export class Rehearsal {
     const client = modelClient({}, { fetch: offline, rehearsal: rehearsalFetch(this.#options) });
     const prepareCalls = async (_: unknown, __: unknown, calls: readonly { name: string; arguments: string }[]) =>
       calls.map(({ name, arguments: args }): PreparedCall => {
-        const make = name === "list_plans" ? read : ready;
+        const make = READS.has(name) ? read : ready;
         return make({ tool: name, args: JSON.parse(args) });
       });
     return ask(client, {
       story: this.story,
       ...asking,
-      deps: { agentOf: () => PLANNER, prepareCalls, ...asking.deps },
+      deps: { agentOf: () => this.#agent, prepareCalls, ...asking.deps },
     });
   }
 

@@ -4,13 +4,11 @@
  */
 import { isObject, textIn } from "../json.ts";
 import type { Lang, Move, Result, Turn } from "../turn.ts";
-import { COMMON_EN } from "./common-en.ts";
-import { COMMON_ZH } from "./common-zh.ts";
+import { bare, COMMON } from "./common.ts";
 import { PLANNER_EN } from "./planner-en.ts";
 import { PLANNER_ZH } from "./planner-zh.ts";
-import type { CommonScript, PlannerScript } from "./script.ts";
+import type { PlannerScript } from "./script.ts";
 
-export const COMMON: Readonly<Record<Lang, CommonScript>> = { en: COMMON_EN, zh: COMMON_ZH };
 export const PLANNER: Readonly<Record<Lang, PlannerScript>> = { en: PLANNER_EN, zh: PLANNER_ZH };
 
 /** null: the planner's script has nothing for this. */
@@ -113,11 +111,3 @@ function fit(plans: readonly Plan[], wanted: string): Plan[] {
 /** As the tool says that it is now, else as it was asked for. */
 const titleOf = ({ data, args }: Result): string =>
   textIn(isObject(data) ? data["title"] : undefined) || textIn(args["title"]);
-
-/** A name without the quotes around it and the stop after it. */
-const bare = (text: string | undefined): string =>
-  (text ?? "")
-    .trim()
-    .replace(/[.!。！]+$/u, "")
-    .replace(/^["“「『《'‘]\s*(.+?)\s*["”」』》'’]$/u, "$1")
-    .trim();

@@ -42,3 +42,42 @@ export interface PlannerScript {
   readonly changing: (title: string) => string;
   readonly removing: (title: string) => string;
 }
+
+export interface OpspilotScript {
+  readonly prompts: readonly string[];
+  readonly patterns: {
+    readonly list: RegExp;
+    /** Group `service`, where one is named: find what is wrong and mend it. */
+    readonly mend: RegExp;
+    /** Group `service`. */
+    readonly explain: RegExp;
+    /** Group `service`. */
+    readonly restart: RegExp;
+    /** Groups `service`, `key` and `value`. */
+    readonly set: RegExp;
+    /** Groups `service` and `title`, and `severity` where one is named. */
+    readonly incident: RegExp;
+  };
+  /** What people call a severity, as the tool calls it. */
+  readonly severities: Readonly<Record<string, string>>;
+  readonly health: Readonly<Record<string, string>>;
+  readonly looking: string;
+  readonly services: (each: readonly { readonly id: string; readonly health: string }[]) => string;
+  readonly allWell: string;
+  readonly reading: (service: string, health: string) => string;
+  readonly logs: (service: string, lines: readonly string[]) => string;
+  readonly proposing: string;
+  readonly proposeRestart: (service: string) => string;
+  readonly reason: string;
+  readonly restarted: (service: string, health: string) => string;
+  readonly proposeSetting: (service: string, name: string, value: string, recommended: string) => string;
+  readonly set: (service: string, name: string, before: string, after: string) => string;
+  readonly opened: (id: string, title: string) => string;
+  readonly sayToRestart: (service: string) => string;
+  readonly sayToSet: (service: string, name: string, value: string) => string;
+  readonly theServices: string;
+  readonly lookingAt: (service: string) => string;
+  readonly restarting: (service: string) => string;
+  readonly setting: (service: string, name: string) => string;
+  readonly opening: (title: string) => string;
+}

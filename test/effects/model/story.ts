@@ -72,9 +72,9 @@ export class Story {
   readonly #transcript = new ModelTranscript();
   #now = 1_800_000_000_000;
 
-  constructor() {
+  constructor(agent = "lab") {
     this.command(
-      { type: "create_conversation", body: { agent: "lab" } },
+      { type: "create_conversation", body: { agent } },
       {
         create: { conversationId: conversationIdOf(new Uint8Array(16).fill(7)), generation: "abcd1234" },
       },

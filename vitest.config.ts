@@ -38,6 +38,7 @@ export default defineConfig({
                 OPENAI_API_KEY: "test",
                 LAB_BACKEND_URL: inject("labBackend"),
                 CANCEL_GRACE_MS: "1000",
+                BACKOFF_MS: "50",
                 WATCHDOG_MS: "1000",
                 CHECKPOINT_MS: "50",
                 OUTBOX_MS: "200",

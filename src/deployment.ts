@@ -78,6 +78,7 @@ async function build(env: Env): Promise<Deployment> {
     model: model.model,
     limits: settings.runLimits,
     cancelGraceMs: settings.cancelGraceMs,
+    backoffMs: settings.backoffMs,
     confirmationMs: settings.confirmationMs,
   });
   const key = await deriveKey(settings.masterKey, OUTSIDE_KEY_PURPOSE);

@@ -40,6 +40,7 @@ export interface Settings {
   readonly labBackendUrl: string | undefined;
   readonly requestTimeoutMs: number;
   readonly cancelGraceMs: number;
+  readonly backoffMs: number;
   readonly confirmationMs: number;
   readonly watchdogMs: number;
   readonly checkpointMs: number;
@@ -138,6 +139,7 @@ function settingsOf(values: Values): Settings {
     labBackendUrl: values.LAB_BACKEND_URL,
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     cancelGraceMs: values.CANCEL_GRACE_MS,
+    backoffMs: values.BACKOFF_MS,
     confirmationMs: values.CONFIRMATION_MS,
     watchdogMs: values.WATCHDOG_MS,
     checkpointMs: values.CHECKPOINT_MS,

@@ -91,6 +91,7 @@ export const VARIABLES = {
   LAB_BACKEND_URL: url.optional().describe("Adds the agent `lab`, for rigs and benches. Refused in production."),
   REQUEST_TIMEOUT_MS: number(30_000).describe("Time of one request's work before it is answered 503."),
   CANCEL_GRACE_MS: number(DURATIONS.cancelGraceMs).describe("How long a cancel waits for what is in flight."),
+  BACKOFF_MS: number(DURATIONS.backoffMs).describe("How long the first repeat of a tool call waits; then twice that."),
   CONFIRMATION_MS: number(DURATIONS.confirmationMs).describe("How long a confirmation stands, where a tool is silent."),
   WATCHDOG_MS: number(DURATIONS.watchdogMs).describe("Alarm that looks after effects in flight."),
   CHECKPOINT_MS: number(LIMITS.checkpointMs).describe("How often the text of a message in progress is saved."),

@@ -41,6 +41,7 @@ export class Agents implements AgentPort {
         handoverOnLimit: agent.handoverOnLimit ?? false,
         modelRetries: agent.modelRetries ?? 0,
         cancelGraceMs: this.#settings.cancelGraceMs,
+        backoffMs: this.#settings.backoffMs,
       },
     };
   }

@@ -8,6 +8,7 @@ export interface ToolSettings {
   /** Name of the model where the agent does not choose it. */
   readonly model: string;
   readonly cancelGraceMs: number;
+  readonly backoffMs: number;
   readonly confirmationMs: number;
   readonly dedupeWindowMs: number;
   readonly previewMs: number;
@@ -17,6 +18,7 @@ export interface ToolSettings {
 export const toolSettings = (given: Partial<ToolSettings> & Pick<ToolSettings, "model">): ToolSettings => ({
   limits: RUN_LIMITS,
   cancelGraceMs: DURATIONS.cancelGraceMs,
+  backoffMs: DURATIONS.backoffMs,
   confirmationMs: DURATIONS.confirmationMs,
   dedupeWindowMs: DURATIONS.dedupeWindowMs,
   previewMs: DURATIONS.previewMs,

@@ -32,6 +32,8 @@ export const RunPolicy = z.object({
   handoverOnLimit: z.boolean(),
   modelRetries: z.int().min(0).max(2),
   cancelGraceMs: z.int().nonnegative(),
+  /** How long the first repeat of a call waits; each further one waits twice as long. */
+  backoffMs: z.int().nonnegative(),
 });
 export type RunPolicy = z.infer<typeof RunPolicy>;
 

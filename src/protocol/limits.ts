@@ -70,7 +70,7 @@ export const DURATIONS = {
   cancelGraceMs: 10_000,
   watchdogMs: 30_000,
   dedupeWindowMs: 24 * 3_600_000,
-  readBackoffMs: 1_000,
+  backoffMs: 1_000,
   ticketMs: 30_000,
   /** Working out what a call will do, per call: authorising and preview together. */
   previewMs: 10_000,

@@ -3,7 +3,7 @@
  * a read is tried again, an idempotent call repeated with the same key, a probeable one asked about, and one that must
  * happen once is unknown. Source of the rule: design §4, after 413 kills of which 88 % had acted.
  */
-import { ATTEMPTS, DURATIONS } from "../protocol/limits.ts";
+import { ATTEMPTS } from "../protocol/limits.ts";
 import type { ToolError, ToolResult } from "../protocol/tool-result.ts";
 import { startAttempt } from "./advance.ts";
 import { agentOf, SYSTEM, type Draft } from "./draft.ts";
@@ -74,7 +74,7 @@ function absent(draft: Draft, run: RunState, call: CallState): void {
 export function mayHaveHappened(draft: Draft, run: RunState, call: CallState, doubt: Doubt): void {
   const { reason, repeatable, error, payload } = doubt;
   if (run.halt) return settleCall(draft, run, call.id);
-  const wait = backoff(call, reason);
+  const wait = backoff(run, call, reason);
   switch (call.effect) {
     case "read":
       if (repeatable && call.attempt < ATTEMPTS.read) return startAttempt(draft, run, call, "execute", wait);
@@ -96,9 +96,9 @@ const isSpent = (call: CallState): boolean => call.repeats >= ATTEMPTS.repeatsOr
 /** The other side may have forgotten the key by then, and would take a repeat for a new request. */
 const isForgotten = (call: CallState, at: number): boolean => at - (call.firstStartedAt ?? at) >= call.dedupeWindowMs;
 
-/** 1, 2, 4, … seconds. The first repeat after a crash does not wait: the crash was the wait. */
-const backoff = (call: CallState, reason: UnknownReason): number =>
-  reason === "interrupted" && call.repeats === 0 ? 0 : DURATIONS.readBackoffMs * 2 ** Math.min(call.repeats, 5);
+/** Doubles with each repeat. The first repeat after a crash does not wait: the crash was the wait. */
+const backoff = ({ policy }: RunState, call: CallState, reason: UnknownReason): number =>
+  reason === "interrupted" && call.repeats === 0 ? 0 : policy.backoffMs * 2 ** Math.min(call.repeats, 5);
 
 function finish(
   draft: Draft,

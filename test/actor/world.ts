@@ -164,7 +164,7 @@ export class World {
         start: async () => ({
           agentDigest: "a".repeat(43),
           limits: { ...RUN_LIMITS },
-          policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000 },
+          policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000, backoffMs: 1_000 },
         }),
         toolDigest: async () => DIGEST,
         prepareEdit: async (_state, _run, call, args) => ({

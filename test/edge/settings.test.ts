@@ -79,9 +79,16 @@ describe("settings", () => {
   });
 
   it("raise limits and times by the names of their table", () => {
-    const settings = readSettings({ ...production, maxSteps: "3", CANCEL_GRACE_MS: "200", REQUEST_TIMEOUT_MS: "1000" });
+    const settings = readSettings({
+      ...production,
+      maxSteps: "3",
+      CANCEL_GRACE_MS: "200",
+      BACKOFF_MS: "50",
+      REQUEST_TIMEOUT_MS: "1000",
+    });
     expect(settings.runLimits.maxSteps).toBe(3);
     expect(settings.cancelGraceMs).toBe(200);
+    expect(settings.backoffMs).toBe(50);
     expect(settings.requestTimeoutMs).toBe(1_000);
   });
 

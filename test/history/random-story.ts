@@ -42,6 +42,7 @@ export function randomStory(seed: number, turns: number): Script {
       handoverOnLimit: random() < 0.3,
       modelRetries: pick(0, 1),
       cancelGraceMs: 10_000,
+      backoffMs: 1_000,
     } as const;
     const facts = {
       start: { agentDigest: "a", limits: { ...RUN_LIMITS, maxSteps: pick(2, 25), maxToolErrors: 2 }, policy },

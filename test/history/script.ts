@@ -109,7 +109,14 @@ export class Script {
     const start = {
       agentDigest: "agent-1",
       limits: RUN_LIMITS,
-      policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000, ...policy },
+      policy: {
+        onLimit: "stop",
+        handoverOnLimit: false,
+        modelRetries: 0,
+        cancelGraceMs: 10_000,
+        backoffMs: 1_000,
+        ...policy,
+      },
     } as const;
     return this.command({ type: "start_run", body: { input: { text }, whenBusy } }, principal, { start });
   }

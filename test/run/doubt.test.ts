@@ -116,6 +116,14 @@ describe("An answer that proves nothing", () => {
     expect(driver.event("tool_call.finished").data.payload.error?.code).toBe("GATEWAY_UNAVAILABLE");
   });
 
+  test("of a read: the waits are as long as the run's policy says", () => {
+    const driver = planned([read()], { policy: { backoffMs: 40 } }).tool(1, doubtfulAnswer);
+    driver.wait(40).tool(1, doubtfulAnswer).wait(79);
+    expect(outstanding(driver.state, driver.now)).toEqual([]);
+    driver.wait(1);
+    expect(outstanding(driver.state, driver.now)).toMatchObject([{ kind: "tool", attempt: 3 }]);
+  });
+
   test("of a read whose tool broke its contract: no second try", () => {
     expect(planned([read()]).tool(1, hopeless).calls()).toEqual(["failed"]);
   });

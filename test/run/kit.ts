@@ -39,7 +39,13 @@ export const olga = person("olga", [SCOPES.handoverOperate]);
 /** No participant. */
 export const eve = person("eve", usual);
 
-export const POLICY: RunPolicy = { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000 };
+export const POLICY: RunPolicy = {
+  onLimit: "stop",
+  handoverOnLimit: false,
+  modelRetries: 0,
+  cancelGraceMs: 10_000,
+  backoffMs: 1_000,
+};
 export const BOUNDS: RunLimits = { ...RUN_LIMITS };
 export const GATE: Gate = { quorum: 1, selfApproval: true, expiresInMs: DAY };
 

@@ -21,7 +21,13 @@ export const ALICE: Principal = {
 };
 const DIGEST = "d".repeat(43);
 const START = { agentDigest: "a".repeat(43), limits: { ...RUN_LIMITS } };
-const POLICY = { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000 } as const;
+const POLICY = {
+  onLimit: "stop",
+  handoverOnLimit: false,
+  modelRetries: 0,
+  cancelGraceMs: 10_000,
+  backoffMs: 1_000,
+} as const;
 const REQUEST = { digest: "q".repeat(43), model: "scripted", parameters: {} };
 
 export interface Extras {

@@ -101,7 +101,7 @@ export class Story {
         start: {
           agentDigest: DIGEST,
           limits: { ...RUN_LIMITS },
-          policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000 },
+          policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000, backoffMs: 1_000 },
         },
       },
       { ...ALICE, ...more },
@@ -116,7 +116,7 @@ export class Story {
         start: {
           agentDigest: DIGEST,
           limits: { ...RUN_LIMITS },
-          policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000 },
+          policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000, backoffMs: 1_000 },
         },
       },
     );

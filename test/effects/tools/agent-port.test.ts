@@ -53,6 +53,7 @@ test("policy is the agent's, and what it leaves out is the careful choice", asyn
     handoverOnLimit: false,
     modelRetries: 0,
     cancelGraceMs: 10_000,
+    backoffMs: 1_000,
   });
   const asking = await port({ onLimit: "ask", handoverOnLimit: true, modelRetries: 2 });
   expect((await asking.agents.start(asking.state, undefined)).policy).toMatchObject({

@@ -54,7 +54,7 @@ export function runOf(more: Partial<RunState> = {}): RunState {
     input: { text: "hi" },
     limits: RUN_LIMITS,
     granted: RUN_LIMITS,
-    policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000 },
+    policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000, backoffMs: 1_000 },
     agentDigest: "",
     metadata: {},
     retryOf: null,

@@ -2,7 +2,8 @@
  * What holds at the end of every case, whatever it was about: one terminal event per run and nothing of the run after
  * it; log, REST, WebSocket and D1 tell the same; the next run works; the strict provider had nothing to complain of.
  */
-import { env, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { historyFor } from "../../../src/history/history-for.ts";
 import { readMessages } from "../../../src/history/read-messages.ts";

@@ -11,6 +11,15 @@ export interface Person {
   readonly client: HoldpointClient;
   /** As it is, without retries; problems are not thrown. */
   call(method: string, path: string, init?: CallInit): Promise<Response>;
+  /** The same, with the body read. */
+  ask(method: string, path: string, init?: CallInit): Promise<Answered>;
+}
+
+/** A parsed answer; a problem's `code` stands in its body. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface CallInit {
@@ -39,8 +48,18 @@ export async function signIn(userId = `user-${crypto.randomUUID()}`): Promise<Pe
       },
       ...(body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) }),
     });
-  return { userId, token, client, call };
+  const ask = async (method: string, path: string, init?: CallInit) => {
+    const { status, headers, ...response } = await whole(await call(method, path, init));
+    return { status, headers, body: JSON.parse(response.text === "" ? "{}" : response.text) as Answered["body"] };
+  };
+  return { userId, token, client, call, ask };
 }
+
+const whole = async (response: Response) => ({
+  status: response.status,
+  headers: response.headers,
+  text: await response.text(),
+});
 
 const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
   typeof body === "string" || body instanceof Uint8Array;

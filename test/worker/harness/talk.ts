@@ -2,6 +2,7 @@
  * One conversation with the lab agent, with a script of its own at the provider and a person of its own at the backend,
  * so that cases run side by side. It is watched over WebSocket from its first event.
  */
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { isTerminal, type Event, type EventOf, type TERMINAL_EVENTS } from "../../../src/protocol/events.ts";
 import type { LimitName, Run } from "../../../src/protocol/run.ts";
@@ -9,7 +10,7 @@ import type { ToolCall } from "../../../src/protocol/tool-call.ts";
 import { stubFor } from "../../../src/edge/stub-for.ts";
 import type { Answer } from "../../support/answer-script.ts";
 import { backend, chatIn, provider, type ChatRequest } from "./fakes.ts";
-import { signIn, TENANT, type Person } from "./people.ts";
+import { signIn, TENANT, type Answered, type Person } from "./people.ts";
 import { Watcher } from "./watcher.ts";
 
 export type TerminalEvent = EventOf<(typeof TERMINAL_EVENTS)[number]>;
@@ -113,6 +114,16 @@ export class Talk {
   ) {
     const { id: toolCallId = "", argsDigest = "" } = call ?? {};
     return this.person.client.resume(run.id, { decisions: [{ toolCallId, argsDigest, decision }] }, key);
+  }
+
+  /** Answers what a run waits for, by REST; refusals are values. */
+  answer(run: Run, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    return this.person.ask("POST", `/v1/runs/${run.id}/resume`, { body, headers });
+  }
+
+  /** The object leaves memory; its sockets stay open. */
+  async evict(): Promise<void> {
+    await evictDurableObject(await this.stub());
   }
 
   of<T extends Event["type"]>(type: T, run?: Run): EventOf<T>[] {

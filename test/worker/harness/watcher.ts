@@ -39,7 +39,9 @@ export class Watcher {
 
   /** Connects with the view's cursor. */
   async connect(): Promise<this> {
-    const response = await upgrade(this.#person, this.#conversationId, this.view.cursor);
+    let response = await upgrade(this.#person, this.#conversationId, this.view.cursor);
+    // A socket that was cut counts until the object has heard of it.
+    while (response.status === 429) response = await upgrade(this.#person, this.#conversationId, this.view.cursor);
     const socket = response.webSocket;
     if (!socket) throw new Error(`no socket: ${response.status} ${await response.text()}`);
     this.#socket = socket;

@@ -1,17 +1,21 @@
-/** The Durable Object of one shard of a tenant's register. Each call is one synchronous turn. */
+/** The Durable Object of one shard of a tenant's register. Each change is one synchronous turn. */
 import { DurableObject } from "cloudflare:workers";
 import { KEY_LIFE_MS, Registry, type ClaimRequest } from "./registry.ts";
 
 export class RegistryObject extends DurableObject<Env> {
   #registry: Registry | null = null;
-  #swept = false;
+  /** Whether this life has seen to it that a sweep will come. */
+  #sweeping = false;
 
-  claim(request: ClaimRequest): boolean {
+  async claim(request: ClaimRequest): Promise<boolean> {
+    const { storage } = this.ctx;
+    // One sweep a day is enough: an expired row is free for the next request at once, swept or not. A standing one must
+    // not be put off, or a register whose lives are shorter than a day would never be swept.
+    const standing = this.#sweeping || (await storage.getAlarm()) !== null;
     const now = Date.now();
     const claimed = this.#open(now).claim(request, now);
-    // One alarm a day is enough: an expired row is free for the next request at once, swept or not.
-    if (!this.#swept) void this.ctx.storage.setAlarm(now + KEY_LIFE_MS);
-    this.#swept = true;
+    if (!standing) void storage.setAlarm(now + KEY_LIFE_MS);
+    this.#sweeping = true;
     return claimed;
   }
 
@@ -23,7 +27,7 @@ export class RegistryObject extends DurableObject<Env> {
     const now = Date.now();
     const next = this.#open(now).sweep(now);
     if (next !== null) void this.ctx.storage.setAlarm(Math.max(next, now + KEY_LIFE_MS / 24));
-    this.#swept = next !== null;
+    this.#sweeping = next !== null;
   }
 
   #open(now: number): Registry {

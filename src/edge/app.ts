@@ -7,9 +7,11 @@
 import { Hono, type Context } from "hono";
 import { reject, type Rejection } from "../protocol/problems.ts";
 import { checkScope } from "../protocol/scopes.ts";
+import type { Lang } from "../protocol/texts.ts";
 import { drain } from "./body.ts";
 import { checkOrigin } from "./cors.ts";
 import { withStandardHeaders } from "./headers.ts";
+import { langFor } from "./language.ts";
 import { macOf } from "./keys.ts";
 import { pageCursors } from "./page-cursor.ts";
 import type { EdgePorts } from "./ports.ts";
@@ -28,8 +30,9 @@ export interface Edge {
 interface Carried {
   Bindings: { readonly trace: Trace; readonly url: URL; readonly note: Note };
 }
-/** For the access log: filled on the way. */
+/** Filled on the way: for the access log, and the language for whoever answers. */
 interface Note {
+  lang: Lang;
   route: string;
   tenantId?: string;
   userId?: string;
@@ -51,7 +54,7 @@ export function createEdge(ports: EdgePorts): Edge {
   return {
     async fetch(request) {
       const trace = openTrace(request, now());
-      const note: Note = { route: "none" };
+      const note: Note = { lang: langFor(request, undefined), route: "none" };
       const url = new URL(request.url);
       const cors = checkOrigin(request, url, settings);
       let response: Response;
@@ -69,7 +72,8 @@ export function createEdge(ports: EdgePorts): Edge {
       const { method } = request;
       const { status } = response;
       const { requestId, traceId } = trace;
-      log.info("request", { requestId, traceId, method, ...note, status, ms: now() - trace.startedAt });
+      const { lang: _, ...noted } = note;
+      log.info("request", { requestId, traceId, method, ...noted, status, ms: now() - trace.startedAt });
       return withStandardHeaders(response, trace, cors.headers, url.protocol === "https:");
     },
   };
@@ -120,13 +124,14 @@ async function serveUser(
   const context = requestContext(signed.value, raw.trace, edge.settings.requestTimeoutMs);
   note.tenantId = context.tenantId;
   note.userId = context.userId;
+  note.lang = langFor(raw.request, context.locale);
   const rejection = checkScope(context, route.scope) ?? (await edge.admit?.(context, route)) ?? null;
   return rejection === null ? route.run(raw, edge, context) : { ok: false, rejection };
 }
 
 function refuse(rejection: Rejection, trace: Trace, note: Note, headers?: Readonly<Record<string, string>>): Response {
   note.code = rejection.code;
-  return problemResponse(rejection, trace, headers);
+  return problemResponse(rejection, trace, note.lang, headers);
 }
 
 function accident(error: unknown, trace: Trace, note: Note, log: EdgePorts["log"]): Response {

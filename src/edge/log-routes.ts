@@ -7,9 +7,11 @@ import { Message } from "../protocol/message.ts";
 import type { RequestContext } from "../protocol/principal.ts";
 import { reject, type Result } from "../protocol/problems.ts";
 import { SCOPES } from "../protocol/roles.ts";
+import { renderMessage } from "../protocol/render-message.ts";
 import type { EventQuery, Page } from "../protocol/rpc.ts";
 import { Run } from "../protocol/run.ts";
 import { callActor } from "./call-actor.ts";
+import { langFor } from "./language.ts";
 import { ConversationPath, pageOf, RunPath } from "./paths.ts";
 import type { Actor } from "./ports.ts";
 import { Limit, PageCursorText } from "./query.ts";
@@ -33,7 +35,7 @@ export const LOG_ROUTES: readonly Route[] = [
     params: ConversationPath,
     query: z.object({ limit: Limit, order: z.enum(["asc", "desc"]).default("asc"), cursor: PageCursorText }),
     answers: { 200: { description: "A page.", schema: pageOf(Message) } },
-    handle: ({ context, params: { id }, query: { limit, order, cursor } }, edge) =>
+    handle: ({ request, context, params: { id }, query: { limit, order, cursor } }, edge) =>
       pageByNumber(edge, context, {
         conversationId: id,
         list: `messages:${order}`,
@@ -41,6 +43,7 @@ export const LOG_ROUTES: readonly Route[] = [
         // Descending pages go down from the end, which is beyond every number.
         first: order === "asc" ? 0 : Number.MAX_SAFE_INTEGER,
         ask: (actor, after) => actor.messages(context, id, { after, limit, order }),
+        show: (message) => renderMessage(message, langFor(request, context.locale)),
       }),
   }),
   userRoute({
@@ -110,6 +113,8 @@ interface NumberedList<T> {
   readonly cursor: string | undefined;
   readonly first: number;
   readonly ask: (actor: Actor, position: number) => Promise<Result<Page<T>>>;
+  /** For this reader; absent: as it is. */
+  readonly show?: (row: T) => T;
 }
 
 /** The actor pages by number; outside, the number travels sealed. */
@@ -128,6 +133,7 @@ async function pageByNumber<T>(edge: EdgeServices, context: RequestContext, list
   const asked = { context, conversationId, repeatable: true };
   const page = await callActor(edge, { ...asked, ask: (actor) => list.ask(actor, position) });
   if (!page.ok) return page;
-  const { data, nextCursor } = page.value;
+  const { nextCursor } = page.value;
+  const data = list.show ? page.value.data.map(list.show) : page.value.data;
   return ok(200, { data, nextCursor: nextCursor === null ? null : await edge.cursors.seal(nextCursor, binding) });
 }

@@ -2,7 +2,9 @@
  * Refusals and accidents as `application/problem+json`. The cause of an accident is logged and never sent; what is sent
  * says what the client can do about it.
  */
+import { PROBLEM_TITLES } from "../protocol/problem-titles.ts";
 import { PROBLEMS, problemOf, reject, type Rejection } from "../protocol/problems.ts";
+import type { Lang } from "../protocol/texts.ts";
 import type { Trace } from "./trace.ts";
 
 /** One sentence for "not there" and for "not yours", so that the two cannot be told apart. */
@@ -15,9 +17,11 @@ export const OVERLOADED = reject("overloaded", "This cannot be answered now. Try
 const LONGEST_WAIT_S = 86_400;
 const DEFAULT_WAIT_MS = 1_000;
 
+/** @param lang of the title; codes and details are the same in every language */
 export function problemResponse(
   rejection: Rejection,
   trace: Trace,
+  lang: Lang,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   const { status } = PROBLEMS[rejection.code];
@@ -25,11 +29,12 @@ export function problemResponse(
   const told =
     waits && rejection.retryAfterMs === undefined ? { ...rejection, retryAfterMs: DEFAULT_WAIT_MS } : rejection;
   const seconds = Math.min(LONGEST_WAIT_S, Math.ceil((told.retryAfterMs ?? 0) / 1_000));
-  return new Response(JSON.stringify(problemOf(told, trace.requestId)), {
+  return new Response(JSON.stringify(problemOf(told, trace.requestId, PROBLEM_TITLES[lang][rejection.code])), {
     status,
     headers: {
       ...headers,
       "content-type": "application/problem+json",
+      "content-language": lang,
       ...(waits ? { "retry-after": String(seconds) } : {}),
       ...(status === 401 ? { "www-authenticate": challengeOf(rejection) } : {}),
     },

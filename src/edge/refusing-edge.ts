@@ -2,6 +2,7 @@
 import { reject } from "../protocol/problems.ts";
 import type { Edge } from "./app.ts";
 import { withStandardHeaders } from "./headers.ts";
+import { langFor } from "./language.ts";
 import type { EdgeLog } from "./ports.ts";
 import { problemResponse } from "./problems.ts";
 import { SettingsRefused } from "./settings.ts";
@@ -17,7 +18,12 @@ export function refusingEdge(cause: unknown, log: EdgeLog, now: () => number): E
       // Reasons name variables, never values. Those who look after the service look here; others need not know.
       const why = pathname === "/healthz" ? { extensions: { reasons } } : {};
       const rejection = reject("internal", "The service refuses to start as it is set up; its log says why.", why);
-      return withStandardHeaders(problemResponse(rejection, trace), trace, {}, protocol === "https:");
+      return withStandardHeaders(
+        problemResponse(rejection, trace, langFor(request, undefined)),
+        trace,
+        {},
+        protocol === "https:",
+      );
     },
   };
 }

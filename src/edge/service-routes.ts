@@ -3,6 +3,7 @@ import * as z from "zod";
 import { AgentDescription } from "../protocol/agent.ts";
 import { reject } from "../protocol/problems.ts";
 import { PROTOCOL_VERSION, SUBPROTOCOL } from "../protocol/version.ts";
+import { langFor } from "./language.ts";
 import { NO_BODY, NONE, ok, publicRoute, userRoute, type Route } from "./route.ts";
 
 const READY_WITHIN_MS = 2_000;
@@ -104,7 +105,8 @@ export const agentsRoute = (
     path: "/v1/agents",
     summary: "The agents, their tools, what each tool does and who must agree.",
     answers: { 200: { description: "All of them.", schema: z.object({ data: z.array(AgentDescription) }) } },
-    handle: async ({ context }) => ok(200, { data: await agents(context.locale), nextCursor: null }),
+    handle: async ({ request, context }) =>
+      ok(200, { data: await agents(langFor(request, context.locale)), nextCursor: null }),
   });
 
 const pause = (ms: number): Promise<null> => new Promise((done) => setTimeout(() => done(null), ms));

@@ -41,7 +41,7 @@ export function messageText(message: Message, lang: Lang, payload: Payloads): st
       case "text":
         return (part.excerptOf && payload(part.excerptOf.digest)) ?? part.text;
       case "notice":
-        return textOf(`notice.${part.code}`, lang);
+        return textOf(`notice.${part.code}`, lang, part.params);
       case "image":
       case "file":
         return `[${part.type}: ${part.alt ?? part.mediaType}]`;

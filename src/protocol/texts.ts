@@ -1,6 +1,7 @@
 /**
  * Our own sentences, by code, in English and Chinese. What is stored is code and parameters; these are rendered from
- * them. `test/protocol/texts.test.ts` asserts that both languages have the same keys.
+ * them, `{name}` standing for a parameter. `test/protocol/dictionaries.test.ts` asserts that both languages have the same
+ * keys.
  */
 export type Lang = "en" | "zh";
 
@@ -25,9 +26,17 @@ const EN = {
   "call.tool_failed": "The tool failed.",
   "call.stale": "The tool or its policy has changed since this was proposed; nothing was done.",
   "call.happened": "A person confirmed that it happened.",
-  "notice.tool_circuit_open": "I stopped, because a tool kept failing.",
-  "notice.step_limit": "I stopped: this took more steps than I am allowed.",
-  "notice.token_limit": "I stopped: this took more tokens than I am allowed.",
+  "call.not_found": "There is no such thing, or it is not yours.",
+  "call.unknown_setting": "The service has no such setting.",
+  "call.value_out_of_range": "The setting does not take this value.",
+  "call.PLANS_UNAVAILABLE": "The store of the plans gave no answer.",
+  "call.FLEET_UNAVAILABLE": "The store of the services gave no answer.",
+  "call.GATEWAY_FORBIDDEN": "The gateway does not allow this.",
+  "call.GATEWAY_UNAVAILABLE": "The gateway gave no complete answer.",
+  "call.GATEWAY_BAD_RESPONSE": "The gateway's answer was not what was agreed.",
+  "notice.tool_circuit_open": "I stopped, because a tool kept failing ({figure} times).",
+  "notice.step_limit": "I stopped: this took more steps than I am allowed ({bound}).",
+  "notice.token_limit": "I stopped: this took more tokens than I am allowed ({bound}).",
   "notice.deadline_exceeded": "I stopped: this took longer than I am allowed.",
   "notice.budget_exhausted": "I stopped: the budget is used up.",
 };
@@ -51,15 +60,29 @@ const ZH: Record<TextKey, string> = {
   "call.tool_failed": "工具执行失败。",
   "call.stale": "工具或其策略自提出后已变化，未执行任何操作。",
   "call.happened": "已由人工确认发生。",
-  "notice.tool_circuit_open": "某个工具反复失败，我已停止。",
-  "notice.step_limit": "步骤数超出允许范围，我已停止。",
-  "notice.token_limit": "用量超出允许的令牌数，我已停止。",
+  "call.not_found": "没有这个对象，或者它不属于你。",
+  "call.unknown_setting": "这个服务没有这项设置。",
+  "call.value_out_of_range": "这项设置不接受这个值。",
+  "call.PLANS_UNAVAILABLE": "计划的存储没有答复。",
+  "call.FLEET_UNAVAILABLE": "服务的存储没有答复。",
+  "call.GATEWAY_FORBIDDEN": "网关不允许此操作。",
+  "call.GATEWAY_UNAVAILABLE": "网关没有给出完整的答复。",
+  "call.GATEWAY_BAD_RESPONSE": "网关的答复不符合约定。",
+  "notice.tool_circuit_open": "某个工具反复失败（{figure} 次），我已停止。",
+  "notice.step_limit": "步骤数超出允许范围（{bound}），我已停止。",
+  "notice.token_limit": "用量超出允许的令牌数（{bound}），我已停止。",
   "notice.deadline_exceeded": "用时超出允许范围，我已停止。",
   "notice.budget_exhausted": "预算已用完，我已停止。",
 };
 
 export const TEXTS: Record<Lang, Record<TextKey, string>> = { en: EN, zh: ZH };
 
+export type TextParams = Readonly<Record<string, string | number>>;
+
 /** The sentence of a code, or the empty string: a code that has no sentence is a bug that the texts' test finds. */
-export const textOf = (key: string, lang: Lang): string =>
-  Object.hasOwn(TEXTS[lang], key) ? TEXTS[lang][key as TextKey] : "";
+export function textOf(key: string, lang: Lang, params: TextParams = {}): string {
+  if (!Object.hasOwn(TEXTS[lang], key)) return "";
+  return TEXTS[lang][key as TextKey].replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    Object.hasOwn(params, name) ? String(params[name]) : "?",
+  );
+}

@@ -3,9 +3,11 @@
  * the attachment's, never the frame's; a frame about another conversation's run finds nothing, as over REST.
  */
 import type { RequestContext } from "../protocol/principal.ts";
+import { PROBLEM_TITLES } from "../protocol/problem-titles.ts";
 import { problemOf, reject, type Rejection, type Result } from "../protocol/problems.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
 import { checkCommandScope } from "../protocol/scopes.ts";
+import { langOf } from "../protocol/texts.ts";
 import { commandOf, parseClientFrame, type CommandFrame } from "./client-frames.ts";
 import { ackFrame, problemFrame } from "./encode-frames.ts";
 import { closeSocket, contextOf, type SocketLike, type Watcher } from "./sockets.ts";
@@ -53,7 +55,8 @@ async function send(frame: CommandFrame, context: RequestContext, to: Dispatchin
 }
 
 function refuse(socket: SocketLike, watcher: Watcher, rejection: Rejection, id: string | undefined): void {
-  say(socket, problemFrame(problemOf(rejection, watcher.requestId), id));
+  const title = PROBLEM_TITLES[langOf(watcher.principal.locale)][rejection.code];
+  say(socket, problemFrame(problemOf(rejection, watcher.requestId, title), id));
 }
 
 /** The watcher may have gone while its command ran; the command stands all the same. */

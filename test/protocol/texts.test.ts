@@ -3,10 +3,18 @@ import { langOf, textOf, TEXTS } from "../../src/protocol/texts.ts";
 import { TOOL_ERROR_CODES } from "../../src/protocol/tool-result.ts";
 
 describe("Our own sentences", () => {
-  test("both languages have the same keys, none empty, none left in the other language", () => {
-    expect(Object.keys(TEXTS.zh)).toEqual(Object.keys(TEXTS.en));
+  test("each is one sentence", () => {
     for (const [key, sentence] of Object.entries(TEXTS.en)) expect(sentence, key).toMatch(/^[A-Z][\u0020-\u007e]+[.]$/);
     for (const [key, sentence] of Object.entries(TEXTS.zh)) expect(sentence, key).toMatch(/\p{Script=Han}.*[。]$/u);
+  });
+
+  test("parameters are put in where the sentence names them; one that is missing leaves a mark", () => {
+    expect(textOf("notice.step_limit", "en", { bound: 25 })).toBe(
+      "I stopped: this took more steps than I am allowed (25).",
+    );
+    expect(textOf("notice.step_limit", "zh", { bound: 25 })).toBe("步骤数超出允许范围（25），我已停止。");
+    expect(textOf("notice.step_limit", "en")).toContain("(?)");
+    expect(textOf("notice.step_limit", "en", { bound: "{figure} $&" })).toContain("({figure} $&)");
   });
 
   test("every code that a tool result of ours may carry has one", () => {

@@ -32,7 +32,11 @@ export const OPSPILOT_EN: OpspilotScript = {
       "iu",
     ),
   },
-  severities: { low: "low", high: "high", critical: "critical" },
+  severities: new Map([
+    ["low", "low"],
+    ["high", "high"],
+    ["critical", "critical"],
+  ]),
   health: { healthy: "healthy", degraded: "degraded", failing: "failing", restarting: "restarting" },
   looking: "Let me look at the services.",
   services: (each) =>

@@ -32,7 +32,11 @@ export const OPSPILOT_ZH: OpspilotScript = {
       "u",
     ),
   },
-  severities: { 低: "low", 高: "high", 严重: "critical" },
+  severities: new Map([
+    ["低", "low"],
+    ["高", "high"],
+    ["严重", "critical"],
+  ]),
   health: { healthy: "正常", degraded: "变慢", failing: "故障", restarting: "正在重启" },
   looking: "我看一下各个服务。",
   services: (each) =>

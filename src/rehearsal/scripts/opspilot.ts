@@ -18,7 +18,7 @@ export function playOpspilot(turn: Turn): Move | null {
   const heard = (pattern: RegExp) => pattern.exec(turn.said)?.groups;
   const incident = heard(patterns.incident);
   if (incident) {
-    const severity = severities[incident["severity"]?.toLowerCase() ?? ""] ?? "high";
+    const severity = severities.get(incident["severity"]?.toLowerCase() ?? "") ?? "high";
     const args = { service_id: incident["service"] ?? "", severity, title: bare(incident["title"]) };
     return act(turn, "open_incident", args);
   }
@@ -48,7 +48,7 @@ function list(turn: Turn): Move {
   const [found] = turn.rounds[0] ?? [];
   if (!found) return { text: script.looking, calls: [{ tool: "list_services", args: {} }] };
   if (!found.success) return { text: COMMON[turn.lang].failed(found, script.theServices) };
-  const named = servicesOf(found).map(({ id, health }) => ({ id, health: script.health[health] ?? health }));
+  const named = servicesOf(found).map(({ id, health }) => ({ id, health: wordFor(script, health) }));
   return { text: script.services(named) };
 }
 
@@ -81,7 +81,7 @@ function mend(turn: Turn, wanted: string | undefined): Move {
   const service = toMend(servicesOf(found), wanted);
   if (!service) return { text: script.allWell };
   const { id } = service;
-  if (!looked) return { text: script.reading(id, script.health[service.health] ?? service.health), calls: lookAt(id) };
+  if (!looked) return { text: script.reading(id, wordFor(script, service.health)), calls: lookAt(id) };
   const blind = looked.find(({ success }) => !success);
   if (blind) return { text: common.failed(blind, script.lookingAt(id)) };
   const { health, cause, told } = finding(turn.lang, id, looked);
@@ -161,10 +161,13 @@ function outcome(lang: Lang, result: Result): string {
     }
     default: {
       const health = textIn(data["health"]);
-      return told(script.restarted(service, script.health[health] ?? health), script.restarting(service));
+      return told(script.restarted(service, wordFor(script, health)), script.restarting(service));
     }
   }
 }
+
+const wordFor = ({ health: words }: OpspilotScript, health: string): string =>
+  Object.hasOwn(words, health) ? (words[health] ?? health) : health;
 
 const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 

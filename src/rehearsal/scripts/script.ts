@@ -59,7 +59,7 @@ export interface OpspilotScript {
     readonly incident: RegExp;
   };
   /** What people call a severity, as the tool calls it. */
-  readonly severities: Readonly<Record<string, string>>;
+  readonly severities: ReadonlyMap<string, string>;
   readonly health: Readonly<Record<string, string>>;
   readonly looking: string;
   readonly services: (each: readonly { readonly id: string; readonly health: string }[]) => string;

@@ -225,7 +225,7 @@ test("the sentence of a tripped limit is told as the user was told it", () => {
     story.plans([ready({ kind: "ready", scope: "missing:scope", gate: null, fingerprint: `f${n}` })]);
   expect(story.state.latest?.stop?.code).toBe("tool_circuit_open");
   story.start("还有呢");
-  expect(contents(story).at(-2)).toEqual(["assistant", "某个工具反复失败，我已停止。"]);
+  expect(contents(story).at(-2)).toEqual(["assistant", "某个工具反复失败（3 次），我已停止。"]);
 });
 
 test("an operator's words are the service's, and come after the results of calls that were open", () => {

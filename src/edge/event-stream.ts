@@ -1,22 +1,15 @@
 /**
  * Server-sent events, ended in the Worker and fed by the actor's socket: the actor knows one kind of watcher, and a
- * response that stays open for hours pins no object.
+ * response that stays open for hours pins no object. Closing the stream cancels nothing.
  *
- * Durable events carry `id:`, their cursor; previews carry none, so a client that comes back never resumes from one.
- * What is sent is JSON on one `data:` line: no text of a model can forge a field. Closing the stream cancels nothing.
+ * A reader that does not read: above the first bound previews are left out; above the second, or too long above the
+ * first, it is told to come back and the stream ends. What it holds in memory is bounded in either case.
  */
-import type { ServerFrame } from "../protocol/frames.ts";
 import { CLOSE } from "../protocol/frames.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { eventText, FrameEncoder, type StreamFilter } from "./frame-encoder.ts";
 
-export const HEARTBEAT_MS = 15_000;
-
-export interface StreamFilter {
-  /** Only this run's events and previews. */
-  readonly runId?: string;
-  /** Event types after which the stream has said all that it was asked for. */
-  readonly until?: readonly string[];
-}
+export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 
 /** As much of a socket as this takes. */
 export interface FrameSource {
@@ -27,103 +20,116 @@ export interface FrameSource {
   close(code?: number, reason?: string): void;
 }
 
-export function eventStream(socket: FrameSource, filter: StreamFilter = {}): Response {
-  const encoder = new TextEncoder();
-  let heartbeat: ReturnType<typeof setInterval> | undefined;
-  const frames = new FrameEncoder(filter);
-  let ended = false;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const say = (text: string) => controller.enqueue(encoder.encode(text));
-        const end = (code: number, reason: string) => {
-          if (ended) return;
-          ended = true;
-          clearInterval(heartbeat);
-          controller.close();
-          socket.close(code, reason);
-        };
-        // Headers and this line leave at once, also where nothing happens for long.
-        say(": connected\n\n");
-        heartbeat = setInterval(() => say(": still here\n\n"), HEARTBEAT_MS);
-        socket.addEventListener("message", ({ data }) => {
-          if (ended || typeof data !== "string") return;
-          const behind = -(controller.desiredSize ?? 0);
-          // A reader that does not read: it comes back with its last id and has lost previews only.
-          if (behind > LIMITS.slowCloseBytes) return end(CLOSE.slow, "reads too slowly");
-          const { text, last } = frames.encode(data, behind > LIMITS.slowDropBytes);
-          if (text !== "") say(text);
-          if (last) end(CLOSE.done, "done");
-        });
-        socket.addEventListener("close", ({ code, reason }) => {
-          if (!ended) say(`event: closed\ndata: ${JSON.stringify({ code, reason })}\n\n`);
-          end(CLOSE.done, "");
-        });
-        socket.addEventListener("error", () => end(CLOSE.internal, "the source failed"));
-        socket.accept();
-      },
-      cancel() {
-        ended = true;
-        clearInterval(heartbeat);
-        socket.close(CLOSE.done, "the reader left");
-      },
-    },
+export interface Pace {
+  readonly heartbeatMs: number;
+  readonly dropBytes: number;
+  readonly closeBytes: number;
+  readonly closeMs: number;
+  readonly now: () => number;
+}
+
+export const PACE: Omit<Pace, "now"> = {
+  heartbeatMs: 15_000,
+  dropBytes: LIMITS.slowDropBytes,
+  closeBytes: LIMITS.slowCloseBytes,
+  closeMs: LIMITS.slowCloseMs,
+};
+
+export function eventStream(socket: FrameSource, filter: StreamFilter, pace: Pace): ReadableStream<Uint8Array> {
+  const source = new Source(socket, filter, pace);
+  return new ReadableStream<Uint8Array>(
+    { start: (controller) => source.start(controller), cancel: () => source.left() },
     new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 }),
   );
-  const headers = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store, no-transform" };
-  return new Response(body, { headers });
 }
 
-interface Encoded {
-  readonly text: string;
-  readonly last: boolean;
+class Source {
+  readonly #socket: FrameSource;
+  readonly #frames: FrameEncoder;
+  readonly #pace: Pace;
+  readonly #encoder = new TextEncoder();
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  #slowSince: number | null = null;
+
+  constructor(socket: FrameSource, filter: StreamFilter, pace: Pace) {
+    this.#socket = socket;
+    this.#frames = new FrameEncoder(filter);
+    this.#pace = pace;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    // Headers and this line leave at once, also where nothing happens for long.
+    this.#say(": connected\n\n");
+    this.#heartbeat = setInterval(() => {
+      if (this.#speed() !== "stuck") this.#say(": still here\n\n");
+    }, this.#pace.heartbeatMs);
+    this.#socket.addEventListener("message", ({ data }) => this.#take(data));
+    this.#socket.addEventListener("close", ({ code, reason }) => this.#end(code, reason));
+    this.#socket.addEventListener("error", () => this.#end(CLOSE.internal, "the source failed"));
+    this.#socket.accept();
+  }
+
+  /** The reader went: whatever the run does, it goes on. */
+  left(): void {
+    this.#stop();
+    close(this.#socket, CLOSE.done, "the reader left");
+  }
+
+  #take(data: unknown): void {
+    if (this.#controller === null || typeof data !== "string") return;
+    const speed = this.#speed();
+    if (speed === "stuck") return;
+    const { text, last } = this.#frames.encode(data, speed === "slow");
+    if (text !== "") this.#say(text);
+    if (!last) return;
+    this.#stop()?.close();
+    close(this.#socket, CLOSE.done, "done");
+  }
+
+  /** Ends the stream of a reader that is too slow. */
+  #speed(): "ready" | "slow" | "stuck" {
+    const { dropBytes, closeBytes, closeMs, now } = this.#pace;
+    const behind = -(this.#controller?.desiredSize ?? 0);
+    if (behind <= dropBytes) {
+      this.#slowSince = null;
+      return "ready";
+    }
+    this.#slowSince ??= now();
+    if (behind <= closeBytes && now() - this.#slowSince < closeMs) return "slow";
+    const controller = this.#controller;
+    this.#end(CLOSE.slow, "reads too slowly");
+    // What it has not read by then is given up: nobody keeps megabytes for a reader who may never come.
+    setTimeout(() => controller?.error(new Error("not read")), closeMs);
+    return "stuck";
+  }
+
+  /** A stream that could have gone on says why it does not, so that a client knows whether to come back. */
+  #end(code: number, reason: string): void {
+    if (this.#controller === null) return;
+    this.#say(eventText("closed", JSON.stringify({ code, reason })));
+    this.#stop()?.close();
+    close(this.#socket, CLOSE.done, "done");
+  }
+
+  #stop(): ReadableStreamDefaultController<Uint8Array> | null {
+    clearInterval(this.#heartbeat);
+    const controller = this.#controller;
+    this.#controller = null;
+    return controller;
+  }
+
+  #say(text: string): void {
+    this.#controller?.enqueue(this.#encoder.encode(text));
+  }
 }
-const NOTHING: Encoded = { text: "", last: false };
-type WireEvent = Extract<ServerFrame, { type: "event" }>["event"];
 
-/** Frames of the actor's as events of the stream; remembers which run is active, because previews do not say. */
-export class FrameEncoder {
-  readonly #filter: StreamFilter;
-  #active: string | undefined;
-
-  constructor(filter: StreamFilter) {
-    this.#filter = filter;
-  }
-
-  /** @param slow previews are left out for a reader that lags */
-  encode(data: string, slow: boolean): Encoded {
-    const frame = JSON.parse(data) as ServerFrame;
-    switch (frame.type) {
-      case "welcome":
-        this.#active = frame.conversation.activeRun?.id;
-        return NOTHING;
-      case "event":
-        return this.#events([frame.event], frame.cursor);
-      case "events":
-        return this.#events(frame.events, frame.cursor);
-      case "reset":
-        return { text: `event: reset\ndata: ${data}\n\n`, last: false };
-      case "delta":
-      case "partial": {
-        const { runId } = this.#filter;
-        const wanted = !slow && (runId === undefined || runId === this.#active);
-        return wanted ? { text: `event: ${frame.type}\ndata: ${data}\n\n`, last: false } : NOTHING;
-      }
-      default:
-        return NOTHING;
-    }
-  }
-
-  #events(events: readonly WireEvent[], cursor: string): Encoded {
-    const { runId, until = [] } = this.#filter;
-    const generation = cursor.slice(0, cursor.indexOf("."));
-    let text = "";
-    for (const event of events) {
-      if (event.type === "run.started") this.#active = event.runId;
-      if (runId !== undefined && event.runId !== runId) continue;
-      text += `id: ${generation}.${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-      if (until.includes(event.type)) return { text, last: true };
-    }
-    return { text, last: false };
+/** Never throws: the other side may have closed it already. */
+function close(socket: FrameSource, code: number, reason: string): void {
+  try {
+    socket.close(code, reason);
+  } catch {
+    // It is closed, which is what was wanted.
   }
 }

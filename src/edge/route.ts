@@ -5,7 +5,7 @@
 import * as z from "zod";
 import type { RequestContext } from "../protocol/principal.ts";
 import { reject, type ProblemCode, type Result } from "../protocol/problems.ts";
-import { acceptsJson } from "./accept.ts";
+import { chooseType, type MediaType } from "./accept.ts";
 import { readJson } from "./body.ts";
 import { readIdempotencyKey, type KeyUse } from "./idempotency-key.ts";
 import type { PageCursors } from "./page-cursor.ts";
@@ -47,9 +47,19 @@ interface Input<P, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly key: string | undefined;
+  /** The one of the route's media types that the client prefers. */
+  readonly type: MediaType;
 }
 export interface UserInput<P, Q, B> extends Input<P, Q, B> {
   readonly context: RequestContext;
+}
+
+export interface AnswerDescription {
+  readonly description: string;
+  /** Of the JSON; null: there is none. */
+  readonly schema: z.ZodType | null;
+  /** Where this answer is not given as JSON, or not only. */
+  readonly types?: readonly MediaType[];
 }
 
 /** What a reader of the API learns of a route. */
@@ -67,7 +77,9 @@ export interface RouteDescription {
   readonly body: z.ZodType | null;
   readonly bodyOptional: boolean;
   readonly key: KeyUse;
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema: z.ZodType | null }>>;
+  /** What a success can be asked for as; the first one is given to whom does not say. */
+  readonly types: readonly MediaType[];
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Beyond those that every route has. */
   readonly problems: readonly ProblemCode[];
 }
@@ -83,13 +95,16 @@ export type Route = RouteDescription &
 
 export const NONE = z.object({});
 
-type Spec<P, Q, B> = Omit<RouteDescription, "auth" | "params" | "query" | "body" | "bodyOptional" | "problems"> & {
+type Described = "auth" | "params" | "query" | "body" | "bodyOptional" | "types" | "problems";
+type Spec<P, Q, B> = Omit<RouteDescription, Described> & {
   readonly params: z.ZodObject & z.ZodType<P>;
   readonly query: z.ZodObject & z.ZodType<Q>;
   readonly body: z.ZodType<B>;
   readonly bodyUse: "none" | "optional" | "required";
+  readonly types?: readonly MediaType[];
   readonly problems?: readonly ProblemCode[];
 };
+const JSON_ONLY: readonly MediaType[] = ["application/json"];
 
 export function userRoute<P, Q, B>(
   spec: Spec<P, Q, B> & { readonly handle: (input: UserInput<P, Q, B>, edge: EdgeServices) => Promise<Answered> },
@@ -130,14 +145,17 @@ function describe<P, Q, B>(spec: Spec<P, Q, B>) {
     answers,
     body: spec.bodyUse === "none" ? null : spec.body,
     bodyOptional: spec.bodyUse === "optional",
+    types: spec.types ?? JSON_ONLY,
     problems: spec.problems ?? [],
   };
 }
 
 async function readInput<P, Q, B>(spec: Spec<P, Q, B>, raw: RawInput): Promise<Result<Input<P, Q, B>>> {
   const { request, trace } = raw;
-  if (!acceptsJson(request.headers.get("accept"))) {
-    return { ok: false, rejection: reject("not_acceptable", "The answer is application/json.") };
+  const { types = JSON_ONLY } = spec;
+  const type = chooseType(request.headers.get("accept"), types);
+  if (type === null) {
+    return { ok: false, rejection: reject("not_acceptable", `The answer is ${types.join(" or ")}.`) };
   }
   const params = spec.params.safeParse(raw.params);
   if (!params.success) {
@@ -159,7 +177,7 @@ async function readInput<P, Q, B>(spec: Spec<P, Q, B>, raw: RawInput): Promise<R
   if (!body.success) return invalid("The body is not acceptable.", fieldErrors(body.error));
   return {
     ok: true,
-    value: { request, trace, params: params.data, query: query.value, body: body.data, key: key.value },
+    value: { request, trace, params: params.data, query: query.value, body: body.data, key: key.value, type },
   };
 }
 

@@ -1,6 +1,7 @@
 /** Every route of the service, in one table. What is not here does not exist: neither in the app nor in its document. */
 import { CONVERSATION_ROUTES, conversationListRoute } from "./conversation-routes.ts";
 import { DEVELOPMENT_ROUTE } from "./development-route.ts";
+import { EVENT_ROUTES } from "./event-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import type { EdgePorts } from "./ports.ts";
 import type { Route } from "./route.ts";
@@ -14,6 +15,7 @@ export const routesOf = ({ settings, history, agents }: EdgePorts): readonly Rou
   ...CONVERSATION_ROUTES,
   ...(history ? [conversationListRoute(history)] : []),
   ...LOG_ROUTES,
+  ...EVENT_ROUTES,
   STREAM_ROUTE,
   ...RUN_ROUTES,
   ...(settings.devSignIn ? [DEVELOPMENT_ROUTE] : []),

@@ -1,6 +1,7 @@
 /** One command, from a route to its actor and back: the same for every route that changes something. */
 import type { Command, CommandType } from "../protocol/commands.ts";
 import type { RequestContext } from "../protocol/principal.ts";
+import type { Result } from "../protocol/problems.ts";
 import { checkCommandScope } from "../protocol/scopes.ts";
 import type { CommandAnswer } from "../protocol/rpc.ts";
 import { callActor } from "./call-actor.ts";
@@ -23,20 +24,28 @@ export interface CommandCall {
 }
 
 export async function runCommand(edge: EdgeServices, call: CommandCall): Promise<Answered> {
+  const answered = await askCommand(edge, call);
+  if (!answered.ok) return answered;
+  const { status, body } = answered.value;
+  return ok(status, body, commandHeaders(call, answered.value));
+}
+
+export function askCommand(edge: EdgeServices, call: CommandCall): Promise<Result<CommandAnswer>> {
   const { context, conversationId, command, key } = call;
   const refused = checkCommandScope(context, command);
-  if (refused) return { ok: false, rejection: refused };
-  const answered = await callActor(edge, {
+  if (refused) return Promise.resolve({ ok: false, rejection: refused });
+  return callActor(edge, {
     context,
     conversationId,
     repeatable: key !== undefined || SAME_TWICE.has(command.type),
     ask: (actor) =>
       actor.command(context, { conversationId, command, ...(key === undefined ? {} : { idempotencyKey: key }) }),
   });
-  if (!answered.ok) return answered;
-  const { status, body, replayed } = answered.value;
-  return ok(status, body, {
+}
+
+export function commandHeaders(call: CommandCall, { body, replayed }: CommandAnswer): Record<string, string> {
+  return {
     ...(replayed ? { "idempotency-replayed": "true" } : {}),
     ...(call.location && body !== null ? { location: call.location(body) } : {}),
-  });
+  };
 }

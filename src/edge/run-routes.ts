@@ -1,41 +1,19 @@
 /** Runs: start, look, edit or drop while queued, answer, stop, try again. */
-import { CancelRun, EditRun, ResumeRun, RetryRun, StartRun, type Command } from "../protocol/commands.ts";
+import { CancelRun, EditRun, ResumeRun, RetryRun, type Command } from "../protocol/commands.ts";
 import { conversationOf } from "../protocol/ids.ts";
 import type { RequestContext } from "../protocol/principal.ts";
 import { SCOPES } from "../protocol/roles.ts";
 import { Run } from "../protocol/run.ts";
 import { callActor } from "./call-actor.ts";
-import { ConversationPath, RunPath } from "./paths.ts";
+import { hidden, keyed, RunPath, runPath } from "./paths.ts";
 import { NO_BODY, NONE, ok, userRoute, type EdgeServices, type Route } from "./route.ts";
 import { runCommand } from "./run-command.ts";
+import { START_ROUTE } from "./start-route.ts";
 
 const write = SCOPES.conversationsWrite;
-const keyed = ["idempotency_key_reused", "idempotency_in_progress"] as const;
-const hidden = ["forbidden", "not_found", "gone"] as const;
-const runPath = ({ id }: { readonly id: string }) => `/v1/runs/${id}`;
 
 export const RUN_ROUTES: readonly Route[] = [
-  userRoute({
-    method: "POST",
-    path: "/v1/conversations/:id/runs",
-    summary: "Start a run. One click, one key, one run.",
-    scope: write,
-    params: ConversationPath,
-    query: NONE,
-    body: StartRun,
-    bodyUse: "required",
-    key: "required",
-    answers: { 202: { description: "The run, registered; Location names it.", schema: Run } },
-    problems: [...keyed, ...hidden, "run_active", "queue_full", "handed_over", "conversation_full"],
-    handle: ({ context, params: { id }, body, key }, edge) =>
-      runCommand(edge, {
-        context,
-        conversationId: id,
-        command: { type: "start_run", body },
-        key,
-        location: runPath,
-      }),
-  }),
+  START_ROUTE,
   userRoute({
     method: "GET",
     path: "/v1/runs/:id",

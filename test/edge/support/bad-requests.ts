@@ -251,10 +251,10 @@ export const BAD_REQUESTS: readonly Case[] = [
     "not_acceptable",
   ],
   [
-    "a client that takes only a stream",
+    "a client that takes only a stream, of what is none",
     "POST",
-    RUNS,
-    { json: hello, headers: { ...KEYED, accept: "text/event-stream" } },
+    "/v1/conversations",
+    { json: { agent: "a" }, headers: { accept: "text/event-stream" } },
     "not_acceptable",
   ],
   // Routes and methods.

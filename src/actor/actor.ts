@@ -8,7 +8,6 @@
 import { cursorOf } from "../protocol/cursor.ts";
 import type { Command } from "../protocol/commands.ts";
 import type { Event } from "../protocol/events.ts";
-import type { Message } from "../protocol/message.ts";
 import { principalOf, type Principal, type RequestContext } from "../protocol/principal.ts";
 import { reject, type Rejection, type Result } from "../protocol/problems.ts";
 import type { Role } from "../protocol/roles.ts";
@@ -22,21 +21,21 @@ import { answerOf } from "./command-answer.ts";
 import { commandText } from "./command-digest.ts";
 import { factsOf } from "./command-facts.ts";
 import { Credentials } from "./credentials.ts";
+import { Keys, receiptOf } from "./keys.ts";
 import { Outbox } from "./outbox.ts";
 import { Performer } from "./performer.ts";
-import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Receipt, Transcript } from "./ports.ts";
+import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Transcript } from "./ports.ts";
 import { readingRole, Reads } from "./reads.ts";
 import { isolated, isWorthProjecting, Reminders } from "./reminders.ts";
 import { partialOf, StreamingText } from "./streaming-text.ts";
 import { TRANSCRIPT_EVENTS } from "./transcript-events.ts";
 import { Writer } from "./writer.ts";
 
-const KEY_REUSED = reject("idempotency_key_reused", "This key belongs to another request.");
-
 export class ConversationActor {
   readonly reads: Reads;
   readonly #ports: ActorPorts;
   readonly #writer: Writer;
+  readonly #keys: Keys;
   readonly #performer: Performer;
   readonly #reminders: Reminders;
   readonly #outbox: Outbox;
@@ -63,6 +62,7 @@ export class ConversationActor {
       timers: (events) => this.#reminders.timersFor(events),
       committed: (encoded, state) => this.#committed(encoded, state),
     });
+    this.#keys = new Keys({ ...ports, initialised: () => this.state.identity !== null });
     this.#performer = new Performer({
       ...ports,
       streaming: this.#streaming,
@@ -109,7 +109,15 @@ export class ConversationActor {
     if (key === undefined) return this.#decide(context, request, await this.#facts(context, request), null);
     const digest = await this.#ports.sha256(commandText(conversationId, command, userId));
     const claim = { key, digest, conversationId };
-    return this.#replay(claim) ?? this.#claimed(context, request, claim);
+    return (
+      this.#keys.replay(claim) ??
+      this.#keys.claimed(
+        context,
+        claim,
+        () => this.#facts(context, request),
+        (facts) => this.#decide(context, request, facts, claim),
+      )
+    );
   }
 
   /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
@@ -137,31 +145,6 @@ export class ConversationActor {
       : { ok: true, value: { state, role: readingRole(state, principal) } };
   }
 
-  /** Claimed in the tenant's register first; a crash after that leaves a claim that only the same request can use. */
-  async #claimed(context: RequestContext, request: CommandRequest, claim: Claim): Promise<Result<CommandAnswer>> {
-    const { registry, log } = this.#ports;
-    const { tenantId } = context;
-    // Independent of each other, so the register's round trip hides behind the work, or the other way round.
-    const claiming = registry.claim(tenantId, claim).catch((error: unknown) => {
-      log.error("registry_unavailable", error, { requestId: context.requestId });
-      return null;
-    });
-    const facts = await this.#facts(context, request);
-    const claimed = await claiming;
-    if (claimed === null) {
-      return {
-        ok: false,
-        rejection: reject("overloaded", "The key could not be registered.", { retryAfterMs: 1_000 }),
-      };
-    }
-    if (!claimed) return { ok: false, rejection: KEY_REUSED };
-    const answer = this.#decide(context, request, facts, claim);
-    if (!answer.ok) {
-      await registry.release(tenantId, claim).catch((error: unknown) => log.error("registry_unavailable", error));
-    }
-    return answer;
-  }
-
   #wake(state: State): void {
     if (state.active && isBusy(state, state.active)) {
       const checkpoint = this.#ports.journal.checkpoint();
@@ -180,19 +163,21 @@ export class ConversationActor {
 
   /** From the last look at the receipts to the commit there is no await (**I11**). */
   #decide(context: RequestContext, request: CommandRequest, facts: Facts, claim: Claim | null): Result<CommandAnswer> {
-    const meanwhile = claim && this.#replay(claim);
+    const meanwhile = claim && this.#keys.replay(claim);
     if (meanwhile) return meanwhile;
     const principal = principalOf(context);
     const { command } = request;
     const { runCount: runs, seq } = this.state;
-    const rejection = this.#writer.turn({
+    const answer = (state: State, made: readonly Event[]) =>
+      answerOf(state, command, readingRole(state, principal), made);
+    const { rejection, events } = this.#writer.turn({
       input: { type: "command", command, principal, facts },
-      ...(claim ? { receipt: (state: State) => this.#receipt(state, claim, request, principal) } : {}),
+      ...(claim ? { receipt: (state, made) => receiptOf(claim, answer(state, made)) } : {}),
     });
     if (rejection) return { ok: false, rejection: this.#withRun(rejection, command) };
     this.#credentials.keep(context, command, runs, this.state);
     const since = cursorOf(this.state.identity?.generation ?? "", seq);
-    return { ok: true, value: { ...this.#answer(this.state, request, principal), replayed: false, since } };
+    return { ok: true, value: { ...answer(this.state, events), replayed: false, since } };
   }
 
   /** A run that ended long ago is held reduced by the core; its view is a row here. */
@@ -213,29 +198,6 @@ export class ConversationActor {
       return null;
     }
     return state.identity?.conversationId === conversationId ? checkVisible(state, principal) : NOT_FOUND;
-  }
-
-  #replay({ key, digest }: Claim): Result<CommandAnswer> | null {
-    if (!this.state.identity) return null;
-    const receipt = this.#ports.journal.receipt(key);
-    if (!receipt) return null;
-    if (receipt.digest !== digest) return { ok: false, rejection: KEY_REUSED };
-    const status = receipt.status as CommandAnswer["status"];
-    return { ok: true, value: { status, body: JSON.parse(receipt.body) as CommandAnswer["body"], replayed: true } };
-  }
-
-  #receipt(state: State, { key, digest }: Claim, request: CommandRequest, principal: Principal): Receipt {
-    const { status, body } = this.#answer(state, request, principal);
-    return { key, digest, status, body: JSON.stringify(body) };
-  }
-
-  #answer(state: State, { command }: CommandRequest, principal: Principal) {
-    return answerOf(state, command, readingRole(state, principal), this.#lastMessage(command.type));
-  }
-
-  #lastMessage(type: CommandRequest["command"]["type"]): Message | null {
-    if (type !== "say_as_operator") return null;
-    return this.#ports.journal.messages({ after: Number.MAX_SAFE_INTEGER, limit: 1, order: "desc" }).data[0] ?? null;
   }
 
   #committed(encoded: EncodedEvent[], state: State): void {

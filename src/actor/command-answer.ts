@@ -1,6 +1,7 @@
 /** What a command is answered, from the state that it led to. A replay gives the same status and body again. */
 import type { Command } from "../protocol/commands.ts";
 import { runIdOf } from "../protocol/ids.ts";
+import type { Event } from "../protocol/events.ts";
 import type { Message } from "../protocol/message.ts";
 import type { CommandAnswer } from "../protocol/rpc.ts";
 import type { Role } from "../protocol/roles.ts";
@@ -8,10 +9,10 @@ import type { State } from "../run/state.ts";
 import { findRun } from "../run/status.ts";
 import { conversationView, runView } from "../run/views.ts";
 
-type Answer = Omit<CommandAnswer, "replayed">;
+export type Answer = Omit<CommandAnswer, "replayed">;
 
-/** @param message of `say_as_operator`: what was just said */
-export function answerOf(state: State, command: Command, role: Role, message: Message | null): Answer {
+/** @param events of the command, which led to this state */
+export function answerOf(state: State, command: Command, role: Role, events: readonly Event[]): Answer {
   switch (command.type) {
     case "create_conversation":
       return { status: 201, body: conversationView(state, role) };
@@ -34,11 +35,16 @@ export function answerOf(state: State, command: Command, role: Role, message: Me
     case "cancel_run":
       return { status: 202, body: runOf(state, command.runId) };
     case "say_as_operator":
-      return { status: 201, body: message };
+      return { status: 201, body: saidIn(events) };
   }
 }
 
 function runOf(state: State, runId: string) {
   const run = findRun(state, runId);
   return run && runView(state, run);
+}
+
+function saidIn(events: readonly Event[]): Message | null {
+  const said = events.findLast((event) => event.type === "message.created");
+  return said?.data.message ?? null;
 }

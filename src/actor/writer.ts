@@ -16,8 +16,14 @@ import type { Cause, Journal, Payload, Receipt, TimerKind } from "./ports.ts";
 export interface Turn {
   readonly input: Input;
   readonly payloads?: readonly Payload[];
-  /** The receipt of a keyed command, made from the state that it led to. Refusals leave none. */
-  readonly receipt?: (state: State) => Receipt;
+  /** The receipt of a keyed command, made from what it led to. Refusals leave none. */
+  readonly receipt?: (state: State, events: readonly Event[]) => Receipt;
+}
+
+export interface Turned {
+  readonly rejection: Rejection | null;
+  /** Of the input itself, without what time did before it. */
+  readonly events: readonly Event[];
 }
 
 export interface WriterDeps {
@@ -47,15 +53,15 @@ export class Writer {
     this.#state = state;
   }
 
-  /** @returns the refusal, or null; what time did is committed in either case */
-  turn({ input, payloads = [], receipt }: Turn): Rejection | null {
+  /** What time did is committed in either case. */
+  turn({ input, payloads = [], receipt }: Turn): Turned {
     const now = this.#deps.now();
     const causes: Cause[] = [];
     const passed = this.#decide(this.#state, this.#timePassed(), now, causes);
     const decided = input.type === "time_passed" ? passed : this.#decide(passed.state, input, now, causes);
     const events = decided === passed ? passed.events : [...passed.events, ...decided.events];
-    const kept = decided.rejection === null ? receipt?.(decided.state) : undefined;
-    if (events.length === 0 && !kept) return decided.rejection;
+    const kept = decided.rejection === null ? receipt?.(decided.state, decided.events) : undefined;
+    if (events.length === 0 && !kept) return decided;
     const encoded = events.map(encodeEvent);
     this.#deps.journal.commit({
       state: decided.state,
@@ -68,7 +74,7 @@ export class Writer {
     });
     this.#state = decided.state;
     this.#deps.committed(encoded, decided.state);
-    return decided.rejection;
+    return decided;
   }
 
   #timePassed(): Input {

@@ -84,6 +84,9 @@ export class World {
   readonly journal: Journal;
   /** The tenant's register: it outlives the actor. */
   readonly claims = new Map<string, string>();
+  agentsFail = false;
+  publishingFails = false;
+  registerFails = false;
   actor: ConversationActor;
 
   constructor(journal: Journal) {
@@ -140,7 +143,10 @@ export class World {
       },
       journal: this.journal,
       publisher: {
-        events: (encoded) => this.frames.push(...encoded.map(({ json }) => JSON.parse(json) as Event)),
+        events: (encoded) => {
+          if (this.publishingFails) throw new Error("no publishing");
+          this.frames.push(...encoded.map(({ json }) => JSON.parse(json) as Event));
+        },
         delta: (delta) => this.deltas.push(delta),
         close: () => undefined,
       },
@@ -161,11 +167,20 @@ export class World {
       },
       agents: {
         exists: (agent) => agent === "test",
-        start: async () => ({
-          agentDigest: "a".repeat(43),
-          limits: { ...RUN_LIMITS },
-          policy: { onLimit: "stop", handoverOnLimit: false, modelRetries: 0, cancelGraceMs: 10_000, backoffMs: 1_000 },
-        }),
+        start: async () => {
+          if (this.agentsFail) throw new Error("no such agent any more");
+          return {
+            agentDigest: "a".repeat(43),
+            limits: { ...RUN_LIMITS },
+            policy: {
+              onLimit: "stop",
+              handoverOnLimit: false,
+              modelRetries: 0,
+              cancelGraceMs: 10_000,
+              backoffMs: 1_000,
+            },
+          };
+        },
         toolDigest: async () => DIGEST,
         prepareEdit: async (_state, _run, call, args) => ({
           kind: "ready",
@@ -178,6 +193,7 @@ export class World {
       },
       registry: {
         claim: async (_, { key, digest, conversationId }) => {
+          if (this.registerFails) throw new Error("no register");
           const held = this.claims.get(key);
           this.claims.set(key, held ?? `${conversationId} ${digest}`);
           return held === undefined || held === `${conversationId} ${digest}`;

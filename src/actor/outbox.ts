@@ -2,6 +2,7 @@
  * When the outbox is drained: soon after what the history should learn, and when its timer says so; one drain at a time,
  * in the background, never on the way of an answer (**I9**).
  */
+import { DURATIONS } from "../protocol/limits.ts";
 import type { Clock, Log, Projector } from "./ports.ts";
 import type { Reminders } from "./reminders.ts";
 
@@ -18,14 +19,20 @@ export class Outbox {
   readonly #deps: OutboxDeps;
   /** `again`: something was committed while a drain was under way, perhaps behind its last look. */
   #draining: "once" | "again" | null = null;
+  #due = false;
 
   constructor(deps: OutboxDeps) {
     this.#deps = deps;
   }
 
-  /** After the turn: the answer and the frames leave first. */
+  /** Shortly after the turn: answers and frames leave first, and the next run of a quick talker shares the batch. */
   soon(): void {
-    this.#deps.clock.after(0, () => this.drain());
+    if (this.#due) return;
+    this.#due = true;
+    this.#deps.clock.after(DURATIONS.projectionMs, () => {
+      this.#due = false;
+      this.drain();
+    });
   }
 
   drain(): void {

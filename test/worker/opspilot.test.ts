@@ -30,7 +30,8 @@ test("a fleet lives in D1: made lazily, acted on once however often and from whe
   expect(await store.restart(WHO, { ...restart, act: "a2" })).toBeNull();
 
   const set = await Promise.all([store.set(WHO, { ...CACHE, act: "b1" }), store.set(WHO, { ...CACHE, act: "b1" })]);
-  expect(set).toEqual(Array(2).fill({ before: 0, after: 128, version: 2 }));
+  const changed = { before: 0, after: 128, version: 2 };
+  expect(set).toEqual([changed, changed]);
   // Two people were shown the same version: one of them is told that it has changed.
   const rivals = await Promise.all(["b2", "b3"].map((act) => store.set(WHO, { ...CACHE, value: 64, version: 2, act })));
   expect(rivals.filter((changed) => changed === null)).toHaveLength(1);

@@ -9,7 +9,6 @@ import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type WebSocketClient from "ws";
 import { HoldpointClient } from "../src/client/client.ts";
 import type { Event } from "../src/protocol/events.ts";
 import type { ServerFrame } from "../src/protocol/frames.ts";
@@ -31,8 +30,22 @@ interface Environment {
   readonly dataDir: string;
 }
 
+/** As much of the harness's WebSocket package as this uses. */
+interface WebSocketClient {
+  on(event: "message", listener: (data: Buffer) => void): void;
+  once(event: "open" | "close" | "error", listener: (error?: Error) => void): WebSocketClient;
+  send(text: string): void;
+  close(): void;
+  terminate(): void;
+}
+type WebSocketPackage = new (
+  url: string,
+  protocols: readonly string[],
+  options: { readonly headers: Record<string, string>; readonly perMessageDeflate: boolean },
+) => WebSocketClient;
+
 /** The harness's own WebSocket package, where it is run: it counts bytes on the socket. */
-const ws = () => createRequire(join(process.cwd(), "peers.mjs"))("ws") as typeof WebSocketClient;
+const ws = () => createRequire(join(process.cwd(), "peers.mjs"))("ws") as WebSocketPackage;
 
 export function ours() {
   let service: Service | null = null;

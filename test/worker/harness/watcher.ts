@@ -75,7 +75,7 @@ export class Watcher {
   /** Sends a command; resolves with its `ack` or `problem`. */
   async command(frame: Record<string, unknown>): Promise<ServerFrame> {
     const id = `c${++this.#serial}`;
-    this.send(JSON.stringify({ id, ...frame }));
+    this.send(JSON.stringify({ ...frame, id }));
     const isAnswer = (one: ServerFrame) => (one.type === "ack" || one.type === "problem") && one.id === id;
     return this.until(`an answer to ${id}`, () => this.frames.find(isAnswer));
   }

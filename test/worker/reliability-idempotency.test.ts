@@ -159,7 +159,7 @@ describe("whatever instant the object dies at, the retry gets the one run", () =
     await talk.watcher.connect();
     const retried = await starting(talk, key);
     expect(retried.status).toBe(202);
-    if (first?.status === 202) expect(unmarked(retried)).toEqual(unmarked(first));
+    expect(unmarked(retried)).toEqual(unmarked(first?.status === 202 ? first : retried));
     await talk.ended(runIn(retried.text));
     expect(talk.of("run.queued")).toHaveLength(1);
     expect(talk.of("message.created")).toHaveLength(1);

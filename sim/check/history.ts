@@ -1,0 +1,28 @@
+/** X18: the history is a prefix of the log at any time, and the whole of it in the end. */
+import type { Observation } from "../observation.ts";
+
+export function checkHistory(seen: Observation, wrong: (law: string, says: string) => void): void {
+  let before = 0;
+  for (const { seq, head } of seen.history) {
+    if (seq > head) wrong("X18", `the history stands at ${seq}, the log at ${head}`);
+    if (seq < before && seq !== 0) wrong("X18", `the history went back from ${before} to ${seq}`);
+    before = seq;
+  }
+  const [conversation] = seen.rows["conversations"] ?? [];
+  if (seen.log.length > 0 && Number(conversation?.["seq"] ?? 0) !== seen.log.length && !wasDeleted(seen)) {
+    wrong("X18", `the history ends at ${String(conversation?.["seq"])}, the log at ${seen.log.length}`);
+    return;
+  }
+  // Two lost answers in a row look like an event that is not taken; some of those cannot be filled in later.
+  const lost = seen.blows.filter(({ kind }) => kind === "history_before" || kind === "history_after").length;
+  if (seen.parked > 0 && lost > 1) return;
+  if (seen.parked > 0) wrong("X18", `${seen.parked} events are still parked`);
+  for (const [table, rows] of Object.entries(seen.expectedRows)) {
+    const ours = JSON.stringify(rows);
+    const theirs = JSON.stringify(seen.rows[table]);
+    if (ours !== theirs)
+      wrong("X18", `the rows of ${table} are not those of the log: ${theirs?.slice(0, 300)} not ${ours.slice(0, 300)}`);
+  }
+}
+
+const wasDeleted = ({ log }: Observation) => log.some(({ type }) => type === "conversation.deleted");

@@ -1,0 +1,386 @@
+/**
+ * What the log says, read by another hand than the core's: a small model of runs and calls that knows the allowed moves
+ * and complains about every other. Nothing of `src/run` is used here.
+ */
+import type { Event } from "../../src/protocol/events.ts";
+import { isTerminal } from "../../src/protocol/events.ts";
+import type { EffectClass } from "../../src/protocol/tool-call.ts";
+
+export interface CallStory {
+  readonly id: string;
+  readonly runId: string;
+  readonly tool: string;
+  readonly effect: EffectClass;
+  readonly key: string;
+  readonly gated: boolean;
+  quorum: number;
+  selfApproval: boolean;
+  argsDigest: string;
+  expiresAt: number | null;
+  state: string;
+  attempt: number;
+  mode: string;
+  /** By person, of the arguments that the call has now. */
+  approvals: { readonly by: string; readonly seq: number }[];
+  rejected: boolean;
+  /** How often a person said that it did not happen, while the run lived. */
+  freshly: number;
+  resolved: string | null;
+  openedAt: number;
+}
+
+export interface RunStory {
+  readonly id: string;
+  readonly by: string;
+  readonly queuedSeq: number;
+  readonly head: boolean;
+  startedSeq: number;
+  endedSeq: number;
+  status: "queued" | "active" | "ended";
+  stop: string;
+  halted: boolean;
+  deadlineAt: number | null;
+  asking: { step: number; attempt: number } | null;
+  steps: Set<number>;
+  readonly finished: Map<number, number>;
+}
+
+export class Story {
+  readonly calls = new Map<string, CallStory>();
+  readonly runs = new Map<string, RunStory>();
+  readonly queue: string[] = [];
+  readonly places = new Map<string, string>();
+  active: string | null = null;
+  handover = "none";
+  operator: string | null = null;
+  deleted = false;
+  owner = "";
+  seq = 0;
+  readonly wrong: (law: string, says: string) => void;
+
+  constructor(wrong: (law: string, says: string) => void) {
+    this.wrong = wrong;
+  }
+
+  tell(event: Event): void {
+    this.seq = event.seq;
+    const { runId } = event;
+    if (runId !== undefined) this.#named(event, runId);
+    switch (event.type) {
+      case "conversation.created":
+        this.owner = event.data.owner;
+        this.places.set(event.data.owner, "owner");
+        return;
+      case "conversation.deleted":
+        this.deleted = true;
+        return;
+      case "participant.added":
+      case "participant.role_changed":
+        this.places.set(event.data.userId, event.data.role);
+        return;
+      case "participant.removed":
+        this.places.delete(event.data.userId);
+        return;
+      case "handover.requested":
+        this.handover = "requested";
+        return;
+      case "handover.accepted":
+        this.handover = "active";
+        this.operator = event.data.operator;
+        return;
+      case "handover.released":
+        this.handover = "none";
+        this.operator = null;
+        return;
+      default:
+        if (runId !== undefined) this.#ofRun(event, runId);
+    }
+  }
+
+  pending(): CallStory[] {
+    return [...this.calls.values()].filter(
+      (call) =>
+        this.active === call.runId &&
+        (call.state === "awaiting_confirmation" || (call.state === "unknown" && call.resolved === null)),
+    );
+  }
+
+  #named(event: Event, runId: string): void {
+    const run = this.runs.get(runId);
+    if (event.type === "run.queued") {
+      if (run) this.wrong("X13", `${runId} is queued twice`);
+      return;
+    }
+    if (event.type === "message.created" && event.data.message.role === "operator") return;
+    if (!run) return this.wrong("X13", `${event.type} (${event.seq}) names a run that never was`);
+    const after = ["tool_call.late_result", "tool_call.resolved"];
+    if (run.status === "ended" && !after.includes(event.type)) {
+      this.wrong("X13", `${event.type} (${event.seq}) names ${runId} after its end`);
+    }
+  }
+
+  #ofRun(event: Event, runId: string): void {
+    const run = this.runs.get(runId);
+    if (event.type === "run.queued") {
+      const at = event.data.position - 1;
+      if (at > this.queue.length) this.wrong("X14", `${runId} is queued at ${at + 1} of ${this.queue.length}`);
+      this.queue.splice(at, 0, runId);
+      this.runs.set(runId, {
+        id: runId,
+        by: event.data.principal.userId,
+        queuedSeq: event.seq,
+        head: at === 0 && this.queue.length > 1,
+        startedSeq: 0,
+        endedSeq: 0,
+        status: "queued",
+        stop: "",
+        halted: false,
+        deadlineAt: null,
+        asking: null,
+        steps: new Set(),
+        finished: new Map(),
+      });
+      return;
+    }
+    if (!run) return;
+    if (isTerminal(event.type)) return this.#ended(event, run);
+    switch (event.type) {
+      case "run.input_edited":
+        if (run.status !== "queued") this.wrong("X13", `${runId} is edited while ${run.status}`);
+        return;
+      case "run.started":
+        if (this.active !== null) this.wrong("X14", `${runId} starts while ${this.active} is active`);
+        if (this.queue[0] !== runId) this.wrong("X14", `${runId} starts before ${this.queue[0]}`);
+        if (this.handover === "active") this.wrong("X14", `${runId} starts while a person has the conversation`);
+        this.queue.shift();
+        run.status = "active";
+        run.startedSeq = event.seq;
+        run.deadlineAt = Date.parse(event.data.deadlineAt);
+        this.active = runId;
+        return;
+      case "run.interrupted":
+        run.deadlineAt = null;
+        if (this.#executing(runId).length > 0 || run.asking)
+          this.wrong("X13", `${runId} is interrupted while it works`);
+        return;
+      case "run.resumed":
+        run.deadlineAt = Date.parse(event.data.deadlineAt ?? "") || null;
+        return;
+      case "run.cancel_requested":
+        if (run.halted) this.wrong("X13", `${runId} is stopped twice`);
+        run.halted = true;
+        return;
+      case "limit.tripped":
+        if (event.data.limit === "maxRunMs" && run.deadlineAt !== null && Date.parse(event.at) < run.deadlineAt) {
+          this.wrong("X17", `${runId} runs out of time before its deadline`);
+        }
+        return;
+      case "step.started":
+        return this.#stepStarted(event.data.n, event.data.attempt, run, event.seq);
+      case "step.superseded":
+      case "step.finished": {
+        const { n, attempt } = event.data;
+        const asked = run.asking?.step === n && run.asking.attempt === attempt;
+        if (!asked) this.wrong("X13", `${event.type} (${event.seq}) of a step that is not being asked`);
+        run.asking = null;
+        if (event.type === "step.finished") run.finished.set(n, event.seq);
+        return;
+      }
+      default:
+        this.#ofCall(event, run);
+    }
+  }
+
+  #stepStarted(n: number, attempt: number, run: RunStory, seq: number): void {
+    if (run.halted) this.wrong("X12", `step ${n} of ${run.id} starts after the stop (${seq})`);
+    if (this.active !== run.id) this.wrong("X13", `step ${n} of ${run.id} starts while it is ${run.status}`);
+    if (run.finished.has(n)) this.wrong("X19", `step ${n} of ${run.id} was committed and is asked again`);
+    if (run.asking) this.wrong("X13", `step ${n} of ${run.id} starts beside step ${run.asking.step}`);
+    if (this.handover === "active") this.wrong("X13", `step ${n} of ${run.id} starts while a person has it`);
+    const open = [...this.calls.values()].filter(
+      (call) => call.runId === run.id && (OPEN.includes(call.state) || (call.state === "unknown" && !call.resolved)),
+    );
+    if (open.length > 0) this.wrong("X13", `step ${n} of ${run.id} starts while ${open[0]?.id} is ${open[0]?.state}`);
+    if (attempt !== 1 && !run.steps.has(n)) this.wrong("X13", `step ${n} begins with attempt ${attempt}`);
+    run.steps.add(n);
+    run.asking = { step: n, attempt };
+  }
+
+  #ended(event: Event, run: RunStory): void {
+    if (event.type !== "run.completed" && event.type !== "run.failed" && event.type !== "run.cancelled") return;
+    const mine = [...this.calls.values()].filter(({ runId }) => runId === run.id);
+    const open = mine.find(({ state }) => OPEN.includes(state));
+    if (open) this.wrong("X13", `${run.id} ends while ${open.id} is ${open.state}`);
+    if (run.asking) this.wrong("X13", `${run.id} ends while a step is being asked`);
+    const done = mine.filter(
+      ({ effect, state }) => effect !== "read" && (state === "succeeded" || state === "unknown"),
+    );
+    const listed = event.data.sideEffects.map(({ toolCallId, state }) => `${toolCallId} ${state}`).toSorted();
+    const due = done
+      .filter(({ attempt }) => attempt > 0)
+      .map(({ id, state }) => `${id} ${state}`)
+      .toSorted();
+    if (listed.join() !== due.join()) this.wrong("X12", `${run.id} lists ${listed.join()} and did ${due.join()}`);
+    run.status = "ended";
+    run.stop = event.data.stop.code;
+    run.endedSeq = event.seq;
+    if (this.active === run.id) this.active = null;
+    const at = this.queue.indexOf(run.id);
+    if (at >= 0) this.queue.splice(at, 1);
+  }
+
+  #executing(runId: string): CallStory[] {
+    return [...this.calls.values()].filter((call) => call.runId === runId && call.state === "executing");
+  }
+
+  #ofCall(event: Event, run: RunStory): void {
+    if (event.type === "tool_call.proposed") {
+      const { toolCallId, tool, effect, idempotencyKey, gate, argsDigest } = event.data;
+      if (this.calls.has(toolCallId)) this.wrong("X13", `${toolCallId} is proposed twice`);
+      this.calls.set(toolCallId, {
+        id: toolCallId,
+        runId: run.id,
+        tool,
+        effect,
+        key: idempotencyKey,
+        gated: gate !== null,
+        quorum: gate?.quorum ?? 0,
+        selfApproval: gate?.selfApproval ?? true,
+        argsDigest,
+        expiresAt: null,
+        state: "proposed",
+        attempt: 0,
+        mode: "",
+        approvals: [],
+        rejected: false,
+        freshly: 0,
+        resolved: null,
+        openedAt: 0,
+      });
+      return;
+    }
+    if (!("toolCallId" in event.data) || event.type === "tool_call.refused") return;
+    const call = this.calls.get(event.data.toolCallId);
+    if (!call) return this.wrong("X13", `${event.type} (${event.seq}) of a call that never was`);
+    const from = (...states: string[]) => {
+      if (!states.includes(call.state))
+        this.wrong("X13", `${call.id}: ${event.type} (${event.seq}) while ${call.state}`);
+    };
+    const at = Date.parse(event.at);
+    switch (event.type) {
+      case "confirmation.requested":
+        // Also right after an edit that has to be seen again.
+        from("proposed", "awaiting_confirmation");
+        call.state = "awaiting_confirmation";
+        call.argsDigest = event.data.argsDigest;
+        call.quorum = event.data.gate.quorum;
+        call.selfApproval = event.data.gate.selfApproval;
+        call.expiresAt = Date.parse(event.data.expiresAt);
+        call.openedAt = at;
+        call.approvals = [];
+        return;
+      case "confirmation.decided": {
+        if (call.state !== "awaiting_confirmation")
+          this.wrong("X9", `${call.id} is decided (${event.seq}) while ${call.state}`);
+        if (call.expiresAt !== null && at >= call.expiresAt) this.wrong("X8", `${call.id} is decided after it expired`);
+        this.#mayDecide(call, run, event.data.by.id ?? "", "X8");
+        const { decision, argsDigest, closed, voided, by } = event.data;
+        if (decision === "reject") call.rejected = true;
+        else {
+          if (decision === "approve" && argsDigest !== call.argsDigest)
+            this.wrong("X8", `${call.id} is approved with other arguments`);
+          if (decision === "edit") call.approvals = [];
+          call.argsDigest = argsDigest;
+          if (!voided) call.approvals.push({ by: by.id ?? "", seq: event.seq });
+        }
+        if (closed) {
+          call.state = decision === "reject" ? "rejected" : "approved";
+          const people = new Set(call.approvals.map((one) => one.by)).size;
+          if (decision !== "reject" && people < call.quorum)
+            this.wrong("X8", `${call.id} closes with ${people} of ${call.quorum}`);
+        } else if (decision === "reject") this.wrong("X9", `${call.id} stays open after a rejection`);
+        return;
+      }
+      case "confirmation.expired": {
+        from("awaiting_confirmation", "approved");
+        const { reason } = event.data;
+        if (reason !== "stale" && call.expiresAt !== null && at < call.expiresAt)
+          this.wrong("X17", `${call.id} expires too early`);
+        call.state = "expired";
+        return;
+      }
+      case "tool_call.started": {
+        const { attempt, mode, argsDigest, idempotencyKey } = event.data;
+        const again = call.state === "executing";
+        if (!again) from(call.gated || call.freshly > 0 ? "approved" : "proposed");
+        if (attempt !== call.attempt + 1) this.wrong("X13", `${call.id}: attempt ${attempt} after ${call.attempt}`);
+        if (argsDigest !== call.argsDigest) this.wrong("X8", `${call.id} starts with other arguments`);
+        if (idempotencyKey !== call.key) this.wrong("X6", `${call.id} starts with another key`);
+        if (run.halted) this.wrong("X12", `${call.id} starts after the stop (${event.seq})`);
+        if (again && call.effect === "once") this.wrong("X6", `${call.id} is repeated (${event.seq})`);
+        const acting = this.#executing(run.id).filter((one) => one.effect !== "read" && one !== call);
+        if (call.effect !== "read" && acting.length > 0) this.wrong("X14", `${call.id} starts beside ${acting[0]?.id}`);
+        const doubt = [...this.calls.values()].find(
+          (one) => one.runId === run.id && one !== call && one.state === "unknown" && one.resolved === null,
+        );
+        if (call.effect !== "read" && !again && doubt)
+          this.wrong("X11", `${call.id} starts while ${doubt.id} is unknown`);
+        const open = [...this.calls.values()].find(
+          (one) => one.runId === run.id && one.state === "awaiting_confirmation",
+        );
+        if (call.gated && !again && open && call.freshly === 0)
+          this.wrong("X8", `${call.id} starts while ${open.id} is undecided`);
+        Object.assign(call, { attempt, mode, state: "executing" });
+        return;
+      }
+      case "tool_call.finished": {
+        const { state } = event.data;
+        if (state === "cancelled") from("proposed", "awaiting_confirmation", "approved", "executing");
+        else if (state === "failed") from("executing", "proposed", "approved");
+        else from("executing");
+        call.state = state;
+        return;
+      }
+      case "tool_call.became_unknown":
+        // An approved call that was ambiguous before a person sent it anew may become unknown again.
+        from("executing", "approved");
+        if (call.effect === "read") this.wrong("X11", `${call.id} reads, and is unknown`);
+        call.state = "unknown";
+        call.resolved = null;
+        return;
+      case "tool_call.resolved": {
+        from("unknown");
+        if (call.resolved !== null) this.wrong("X9", `${call.id} is resolved twice`);
+        this.#mayDecide(call, run, event.data.by.id ?? "", "X8");
+        const { outcome, state } = event.data;
+        call.resolved = outcome;
+        call.state = state;
+        if (state === "approved") {
+          if (run.status === "ended") this.wrong("X13", `${call.id} is to run again in a run that has ended`);
+          call.freshly += 1;
+          call.expiresAt = null;
+        }
+        return;
+      }
+      case "tool_call.late_result":
+        if (call.state === "executing" && event.data.attempt === call.attempt) {
+          // Of an older life: the attempt's number is the same only where the life's is not.
+          return;
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  #mayDecide(call: CallStory, run: RunStory, user: string, law: string): void {
+    const place = this.places.get(user);
+    const allowed = place === "owner" || place === "editor" || place === "approver" || user === run.by;
+    if (!allowed) this.wrong(law, `${call.id} is decided by ${user}, who has no say`);
+    if (call.gated && !call.selfApproval && user === run.by)
+      this.wrong(law, `${call.id} is decided by its own starter`);
+    if (user === "bob" && call.tool === "restart") this.wrong(law, `${call.id} is decided without its scope`);
+  }
+}
+
+const OPEN = ["proposed", "awaiting_confirmation", "approved", "executing"];

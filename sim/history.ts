@@ -1,0 +1,176 @@
+/**
+ * D1, as the outbox meets it: a batch is one transaction; it may be refused, be applied and not answered, stall, arrive
+ * after its sender has died, or refuse one row for good. One database serves many schedules, each with its own tenant.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { HistoryDatabase, HistoryStatement } from "../src/history/statement.ts";
+import type { Kernel } from "./kernel.ts";
+import type { LifePort } from "./life-port.ts";
+import type { Fault } from "./plan.ts";
+import type { Random } from "./random.ts";
+
+type Rows = Record<string, unknown>[];
+type HistoryFault = Extract<Fault, { kind: "history" }>;
+
+class Bound implements HistoryStatement {
+  readonly sql: string;
+  readonly params: readonly SQLInputValue[];
+
+  constructor(sql: string, params: readonly SQLInputValue[] = []) {
+    this.sql = sql;
+    this.params = params;
+  }
+
+  bind(...values: unknown[]): Bound {
+    if (values.length > 100) throw new RangeError("too many parameters");
+    return new Bound(this.sql, values as SQLInputValue[]);
+  }
+
+  all(): Promise<{ results: Rows }> {
+    throw new Error("the outbox writes in batches only");
+  }
+}
+
+/** What the projection consists of; the search index is derived from the same statements. */
+const TABLES = [
+  "conversations",
+  "tombstones",
+  "holes",
+  "participants",
+  "messages",
+  "runs",
+  "tool_calls",
+  "confirmations",
+] as const;
+
+export class HistoryTables {
+  readonly #sqlite = new DatabaseSync(":memory:");
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor() {
+    const schema = join(import.meta.dirname, "../migrations/history/0001_projection.sql");
+    this.#sqlite.exec(readFileSync(schema, "utf8"));
+  }
+
+  /** One transaction: all of it or nothing. */
+  batch(
+    statements: readonly { readonly sql: string; readonly params: readonly SQLInputValue[] }[],
+  ): { results: Rows }[] {
+    this.#sqlite.exec("BEGIN");
+    try {
+      const results = statements.map(({ sql, params }) => ({ results: this.#prepared(sql).all(...params) }));
+      this.#sqlite.exec("COMMIT");
+      return results;
+    } catch (error) {
+      this.#sqlite.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Of one tenant. */
+  rows(tenantId: string): Record<string, Rows> {
+    const found: Record<string, Rows> = {};
+    for (const table of TABLES) {
+      found[table] = this.#prepared(`SELECT * FROM ${table} WHERE tenant_id = ?`).all(tenantId);
+    }
+    return found;
+  }
+
+  seq(tenantId: string): number {
+    const [row] = this.#prepared("SELECT seq FROM conversations WHERE tenant_id = ?").all(tenantId);
+    return Number(row?.["seq"] ?? 0);
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+
+  #prepared(sql: string): StatementSync {
+    const known = this.#statements.get(sql) ?? this.#sqlite.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
+  }
+}
+
+export interface HistoryDeps {
+  readonly kernel: Kernel;
+  readonly tables: HistoryTables;
+  readonly random: Random;
+  readonly faults: readonly Fault[];
+  readonly lateLanding: number;
+  readonly struck: (kind: string) => void;
+  /** Something was written. */
+  readonly applied: () => void;
+}
+
+export class SimHistory {
+  readonly #deps: HistoryDeps;
+  readonly #faults: readonly HistoryFault[];
+  #batches = 0;
+  #outageUntil = 0;
+  #poisoned: number | null = null;
+  calm = false;
+
+  constructor(deps: HistoryDeps) {
+    this.#deps = deps;
+    this.#faults = deps.faults.filter((fault) => fault.kind === "history");
+  }
+
+  database(port: LifePort): HistoryDatabase {
+    return {
+      prepare: (sql) => new Bound(sql),
+      batch: (statements) =>
+        new Promise((resolve, reject) => {
+          port.gate(() => this.#travel(port, statements as Bound[], resolve, reject));
+        }),
+    };
+  }
+
+  #travel(
+    port: LifePort,
+    statements: readonly Bound[],
+    resolve: (results: { results: Rows }[]) => void,
+    reject: (error: Error) => void,
+  ): void {
+    const { kernel, random, struck } = this.#deps;
+    this.#batches += 1;
+    const fault = this.calm ? undefined : this.#faults.find(({ n }) => n === this.#batches);
+    if (fault) struck(`history_${fault.how}`);
+    if (fault?.how === "outage") this.#outageUntil = kernel.now + 60_000;
+    if (fault?.how === "poison") this.#poisoned = poisonOf(statements);
+    const late = !this.calm && random.chance(this.#deps.lateLanding * 0.15);
+    kernel.after(late ? random.between(500, 20_000) : random.between(1, 60), () => {
+      const refused = fault?.how === "before" || kernel.now < this.#outageUntil || this.#isPoisoned(statements);
+      let results: { results: Rows }[] | null = null;
+      let error = new Error("D1_ERROR: Network connection lost.");
+      if (!refused) {
+        try {
+          results = this.#deps.tables.batch(statements);
+          this.#deps.applied();
+        } catch (refusal) {
+          error = refusal instanceof Error ? refusal : error;
+        }
+      }
+      const answer = fault?.how === "stall" ? 30_000 : random.between(1, 40);
+      void port.later(answer).then(() => {
+        if (results && fault?.how !== "after") resolve(results);
+        else reject(error);
+      });
+    });
+  }
+
+  /** One row is never taken while the faults last: of a message, which can be filled in later. */
+  #isPoisoned(statements: readonly Bound[]): boolean {
+    if (this.calm || this.#poisoned === null) return false;
+    return statements.some((one) => writesMessage(one) && one.params[3] === this.#poisoned);
+  }
+}
+
+const writesMessage = ({ sql }: { readonly sql: string }): boolean => /INSERT INTO messages/.test(sql);
+
+function poisonOf(statements: readonly Bound[]): number | null {
+  const seq = statements.find(writesMessage)?.params[3];
+  return typeof seq === "number" ? seq : null;
+}

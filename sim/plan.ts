@@ -1,0 +1,376 @@
+/**
+ * A schedule before it runs: who does what and when, and what goes wrong. All of it follows from the seed; `without`
+ * leaves things out, so that a failing schedule can be made smaller without becoming another one.
+ */
+import type { RunPolicy } from "../src/protocol/events.ts";
+import { randomOf, type Random } from "./random.ts";
+
+export const MODEL_KINDS = [
+  "text",
+  "plan",
+  "empty",
+  "refused",
+  "truncated_calls",
+  "truncated_text",
+  "failed",
+  "failed_after_text",
+  "cut",
+  "silent",
+  "stalls",
+  "no_budget",
+] as const;
+export type ModelKind = (typeof MODEL_KINDS)[number];
+
+export const TOOL_KINDS = [
+  "ok",
+  "refused",
+  "not_sent",
+  "broken_before",
+  "broken_after",
+  "reset_after",
+  "lost",
+  "hangs",
+  "hangs_applied",
+  "late",
+  "contract",
+] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+
+export const REACTIONS = [
+  "approve",
+  "approve_twice",
+  "reject",
+  "edit",
+  "edit_changed",
+  "edit_invalid",
+  "race",
+  "wrong_digest",
+  "stale",
+  "ignore",
+  "cancel",
+] as const;
+export type Reaction = (typeof REACTIONS)[number];
+
+export const OPS = [
+  "start",
+  "cancel",
+  "retry",
+  "edit_queued",
+  "drop_queued",
+  "resolve",
+  "stray_decision",
+  "continue",
+  "take_over",
+  "operator_says",
+  "release",
+  "rename",
+  "share",
+  "unshare",
+  "reconnect",
+  "disconnect",
+  "resend_old",
+  "reuse_key",
+  "stranger",
+  "pause_reading",
+  "read",
+  "delete",
+] as const;
+export type OpKind = (typeof OPS)[number];
+
+export interface Op {
+  readonly index: number;
+  readonly at: number;
+  readonly kind: OpKind;
+  readonly user: string;
+}
+
+/** Moments at which a death hurts most. */
+export const STRIKES = ["tool", "model", "told"] as const;
+export type Strike = (typeof STRIKES)[number];
+
+export type Fault =
+  | { readonly index: number; readonly kind: "crash"; readonly point: "write" | "before" | "after"; readonly n: number }
+  | {
+      readonly index: number;
+      readonly kind: "crash";
+      readonly point: "release";
+      readonly n: number;
+      readonly left: number;
+    }
+  | { readonly index: number; readonly kind: "kill"; readonly mode: "crash" | "evict" | "zombie"; readonly at: number }
+  | {
+      readonly index: number;
+      readonly kind: "struck";
+      readonly mode: "crash" | "evict" | "zombie";
+      /** The n-th of these has left, and so many ms later the object dies. */
+      readonly by: Strike;
+      readonly n: number;
+      readonly ms: number;
+    }
+  | { readonly index: number; readonly kind: "write_refused"; readonly n: number }
+  | {
+      readonly index: number;
+      readonly kind: "alarm";
+      readonly how: "late" | "twice" | "early" | "lost";
+      readonly n: number;
+    }
+  | {
+      readonly index: number;
+      readonly kind: "history";
+      readonly how: "before" | "after" | "stall" | "outage" | "poison";
+      readonly n: number;
+    };
+
+export interface Config {
+  readonly lagMs: number;
+  readonly slowAnswers: boolean;
+  readonly model: Record<ModelKind, number>;
+  readonly tool: Record<ToolKind, number>;
+  readonly reaction: Record<Reaction, number>;
+  readonly lostAnswers: number;
+  readonly doubled: number;
+  readonly lostClaims: number;
+  readonly overSocket: number;
+  readonly heavyFrames: boolean;
+  readonly lateLanding: number;
+  readonly gates: { readonly expiresInMs: number; readonly quorum: number; readonly selfApproval: boolean };
+  readonly limits: Record<string, number>;
+  readonly policy: RunPolicy;
+  readonly settings: { watchdogMs: number; checkpointMs: number; outboxMs: number };
+  /** Bounds of the service, made small. */
+  readonly bounds: Record<string, number>;
+  readonly calls: number;
+  readonly ending: "people" | "nobody";
+}
+
+export interface Without {
+  readonly ops?: readonly number[];
+  readonly faults?: readonly number[];
+  /** Tool calls to which nobody reacts. */
+  readonly reactions?: readonly string[];
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly config: Config;
+  readonly ops: readonly Op[];
+  readonly faults: readonly Fault[];
+  readonly quiet: ReadonlySet<string>;
+}
+
+const USERS = ["alice", "alice", "bob", "carol"] as const;
+
+/** A random subset of the alphabet: what is never done together would never be found together. */
+function swarm<K extends string>(
+  random: Random,
+  base: Readonly<Record<K, number>>,
+  always: readonly NoInfer<K>[],
+): Record<K, number> {
+  const weights: Record<K, number> = { ...base };
+  const share = random.pick([0.2, 0.5, 0.9]);
+  for (const name of Object.keys(weights) as K[]) {
+    if (!always.includes(name) && !random.chance(share)) weights[name] = 0;
+  }
+  return weights;
+}
+
+const MODEL = {
+  text: 6,
+  plan: 10,
+  empty: 1,
+  refused: 0.5,
+  truncated_calls: 1,
+  truncated_text: 0.5,
+  failed: 1.5,
+  failed_after_text: 1,
+  cut: 1,
+  silent: 0.7,
+  stalls: 1,
+  no_budget: 1,
+} as const satisfies Record<ModelKind, number>;
+const TOOL = {
+  ok: 8,
+  refused: 1.5,
+  not_sent: 1,
+  broken_before: 1.5,
+  broken_after: 1.5,
+  reset_after: 1.5,
+  lost: 1,
+  hangs: 0.7,
+  hangs_applied: 0.7,
+  late: 1,
+  contract: 1,
+} as const satisfies Record<ToolKind, number>;
+const REACTION = {
+  approve: 10,
+  approve_twice: 2,
+  reject: 2,
+  edit: 1.5,
+  edit_changed: 1,
+  edit_invalid: 0.5,
+  race: 2,
+  wrong_digest: 1,
+  stale: 0.7,
+  ignore: 1.5,
+  cancel: 1.5,
+} as const satisfies Record<Reaction, number>;
+const OP = {
+  start: 8,
+  cancel: 4,
+  retry: 2.5,
+  edit_queued: 1,
+  drop_queued: 1,
+  resolve: 5,
+  stray_decision: 1.5,
+  continue: 2,
+  take_over: 1,
+  operator_says: 1,
+  release: 1.2,
+  rename: 0.5,
+  share: 0.5,
+  unshare: 0.5,
+  reconnect: 3,
+  disconnect: 0.7,
+  resend_old: 1.5,
+  reuse_key: 0.7,
+  stranger: 0.5,
+  pause_reading: 0.7,
+  read: 1,
+  delete: 0.12,
+} as const satisfies Record<OpKind, number>;
+
+function configOf(random: Random): Config {
+  return {
+    lagMs: random.pick([0, 0, 0, 5, 20]),
+    slowAnswers: random.chance(0.3),
+    model: swarm(random, MODEL, ["text", "plan"]),
+    tool: swarm(random, TOOL, ["ok"]),
+    reaction: swarm(random, REACTION, ["approve"]),
+    lostAnswers: random.pick([0, 0, 0.1, 0.4]),
+    doubled: random.pick([0, 0, 0.1, 0.4]),
+    lostClaims: random.pick([0, 0, 0, 0.1, 0.3]),
+    overSocket: random.pick([0, 0.5, 1]),
+    heavyFrames: random.chance(0.15),
+    lateLanding: random.pick([0, 0.5, 1]),
+    gates: {
+      expiresInMs: random.pick([2_000, 60_000, 3_600_000, 86_400_000]),
+      quorum: random.pick([1, 1, 1, 2]),
+      selfApproval: random.chance(0.9),
+    },
+    limits: {
+      maxSteps: random.pick([25, 25, 25, 2, 1]),
+      maxToolErrors: random.pick([3, 3, 1]),
+      maxSameFailure: random.pick([2, 2, 5]),
+      maxRunTokens: random.pick([400_000, 400_000, 400_000, 40]),
+      maxRunMs: random.pick([900_000, 900_000, 30_000, 5_000]),
+      maxModelMs: random.pick([300_000, 20_000, 3_000]),
+    },
+    policy: {
+      onLimit: random.pick(["stop", "ask"]),
+      handoverOnLimit: random.chance(0.2),
+      modelRetries: random.pick([0, 0, 1, 2]),
+      cancelGraceMs: random.pick([10_000, 10_000, 200, 0]),
+      backoffMs: random.pick([1_000, 1_000, 50]),
+    },
+    settings: {
+      watchdogMs: random.pick([30_000, 30_000, 2_000]),
+      checkpointMs: random.pick([1_000, 1_000, 0, 50]),
+      outboxMs: random.pick([30_000, 5_000]),
+    },
+    bounds: {
+      ...(random.chance(0.2) ? { queuedRuns: random.between(1, 3) } : {}),
+      ...(random.chance(0.2) ? { catchUpEvents: random.between(1, 12) } : {}),
+      ...(random.chance(0.15) ? { catchUpBytes: random.pick([400, 2_000, 8_000]) } : {}),
+      ...(random.chance(0.2) ? { checkpointBytes: random.between(1, 60) } : {}),
+    },
+    calls: random.pick([1, 2, 2, 4]),
+    ending: random.chance(0.75) ? "people" : "nobody",
+  };
+}
+
+function faultsOf(random: Random): Fault[] {
+  const faults: Fault[] = [];
+  const weights = { crash: 4, kill: 1.5, struck: 5, write_refused: 0.8, alarm: 1.5, history: 1.5 } as const;
+  const kinds = swarm(random, weights, [random.pick(["crash", "struck", "struck", "alarm", "history"])]);
+  const count = random.pick([0, 1, 1, 2, 2, 3, 5]);
+  for (let index = 0; index < count; index++) {
+    const kind = random.weighted(kinds);
+    switch (kind) {
+      case "crash": {
+        const point = random.pick(["write", "before", "after", "release"]);
+        const n = 1 + random.logBelow(point === "write" ? 400 : 150);
+        if (point === "release") faults.push({ index, kind, point, n, left: random.pick([0, 0, 1, 2]) });
+        else faults.push({ index, kind, point, n });
+        // Recovery must itself survive a crash.
+        if (random.chance(0.3) && point === "write") {
+          faults.push({ index: 100 + index, kind, point, n: n + random.between(1, 12) });
+        }
+        break;
+      }
+      case "kill":
+        faults.push({ index, kind, mode: random.pick(["crash", "evict", "zombie"]), at: random.between(50, 60_000) });
+        break;
+      case "struck":
+        faults.push({
+          index,
+          kind,
+          mode: random.pick(["crash", "crash", "evict", "zombie"]),
+          by: random.pick(["tool", "tool", "model", "told"]),
+          n: random.between(1, 6),
+          ms: random.pick([0, 3, 40, 400]),
+        });
+        // Recovery must itself survive a death, and several.
+        for (let more = 1; random.chance(0.4) && more < 4; more++) {
+          faults.push({
+            index: 100 * more + index,
+            kind,
+            mode: "crash",
+            by: "model",
+            n: more,
+            ms: random.pick([0, 3, 40]),
+          });
+        }
+        break;
+      case "write_refused":
+        faults.push({ index, kind, n: 30 + random.logBelow(300) });
+        break;
+      case "alarm":
+        faults.push({ index, kind, how: random.pick(["late", "twice", "early", "lost"]), n: random.between(1, 4) });
+        break;
+      case "history":
+        faults.push({
+          index,
+          kind,
+          how: random.pick(["before", "after", "stall", "outage", "poison"]),
+          n: 1 + random.logBelow(12),
+        });
+        break;
+    }
+  }
+  return faults;
+}
+
+function opsOf(random: Random): Op[] {
+  const weights = swarm(random, OP, ["start"]);
+  const count = random.pick([2, 4, 6, 6, 9, 14]);
+  const pace = random.pick([300, 2_000, 8_000]);
+  const ops: Op[] = [{ index: 0, at: 20, kind: "start", user: "alice" }];
+  let at = 20;
+  for (let index = 1; index < count; index++) {
+    at += random.below(pace);
+    ops.push({ index, at, kind: random.weighted(weights), user: random.pick(USERS) });
+  }
+  return ops;
+}
+
+export function planOf(seed: number, without: Without = {}): Plan {
+  const left = (given: readonly number[] | undefined) => (one: { readonly index: number }) =>
+    !given?.includes(one.index);
+  return {
+    seed,
+    config: configOf(randomOf(seed, "config")),
+    ops: opsOf(randomOf(seed, "ops")).filter(left(without.ops)),
+    faults: faultsOf(randomOf(seed, "faults")).filter(left(without.faults)),
+    quiet: new Set(without.reactions),
+  };
+}

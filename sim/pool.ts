@@ -1,0 +1,58 @@
+/** Schedules over several processes: each gets a stretch of seeds at a time and sends back what came of it. */
+import { fork } from "node:child_process";
+import { join } from "node:path";
+import type { Mark } from "./marks.ts";
+import type { Violation } from "./observation.ts";
+
+export interface Stretch {
+  readonly from: number;
+  readonly count: number;
+}
+export interface StretchResult {
+  readonly schedules: number;
+  readonly events: number;
+  readonly marks: Partial<Record<Mark, number>>;
+  readonly failed: readonly { readonly seed: number; readonly violations: readonly Violation[] }[];
+}
+
+const WORKER = join(import.meta.dirname, "worker.ts");
+const STRETCH = 50;
+
+export interface PoolOptions {
+  readonly processes: number;
+  readonly from: number;
+  readonly count: number;
+  /** The name of a planted bug that the workers run with. */
+  readonly planted?: string;
+  /** Called after each stretch; false: enough. */
+  readonly onResult: (result: StretchResult) => boolean;
+}
+
+/** Resolves when all is done, or when `onResult` has said that it is enough. */
+export async function runPool({ processes, from, count, planted, onResult }: PoolOptions): Promise<void> {
+  let next = from;
+  let stop = false;
+  const take = (): Stretch | null => {
+    if (stop || next >= from + count) return null;
+    const stretch = { from: next, count: Math.min(STRETCH, from + count - next) };
+    next += stretch.count;
+    return stretch;
+  };
+  const work = () =>
+    new Promise<void>((resolve, reject) => {
+      const child = fork(WORKER, { execArgv: [], env: { ...process.env, SIM_PLANTED: planted ?? "" } });
+      const more = () => {
+        const stretch = take();
+        if (stretch) child.send(stretch);
+        else child.disconnect();
+      };
+      child.on("message", (result) => {
+        if (!onResult(result as StretchResult)) stop = true;
+        more();
+      });
+      child.on("error", reject);
+      child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))));
+      more();
+    });
+  await Promise.all(Array.from({ length: Math.min(processes, Math.ceil(count / STRETCH)) }, work));
+}

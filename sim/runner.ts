@@ -1,0 +1,50 @@
+/** Plays one schedule and judges it. Databases are shared by some hundred schedules, then made anew. */
+import { check } from "./check/check.ts";
+import { HistoryTables } from "./history.ts";
+import { marksOf, type Mark } from "./marks.ts";
+import type { Observation, Violation } from "./observation.ts";
+import { planOf, type Without } from "./plan.ts";
+import { newRegister } from "./registry.ts";
+import { World, type Shared } from "./world.ts";
+
+export interface Judged {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly marks: readonly Mark[];
+  /** Virtual. */
+  readonly events: number;
+  readonly steps: number;
+}
+
+const SCHEDULES_PER_DATABASE = 200;
+
+export class Runner {
+  #shared: Shared | null = null;
+  #used = 0;
+
+  async run(seed: number, without: Without = {}): Promise<Judged> {
+    const plan = planOf(seed, without);
+    let seen: Observation | null = null;
+    try {
+      const world = new World(plan, this.#databases());
+      seen = world.observation;
+      await world.run();
+      const violations = check(seen, plan);
+      return { seed, violations, marks: [...marksOf(seen)], events: seen.log.length, steps: world.kernel.steps };
+    } catch (error) {
+      // A schedule that cannot be played to its end has failed; the databases may have been left in the middle of it.
+      this.#shared = null;
+      const says = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return { seed, violations: [{ law: "plays to its end", says }], marks: [], events: 0, steps: 0 };
+    }
+  }
+
+  #databases(): Shared {
+    if (this.#shared && this.#used++ < SCHEDULES_PER_DATABASE) return this.#shared;
+    this.#used = 0;
+    this.#shared?.history.close();
+    this.#shared?.expected.close();
+    this.#shared = { history: new HistoryTables(), expected: new HistoryTables(), register: newRegister() };
+    return this.#shared;
+  }
+}

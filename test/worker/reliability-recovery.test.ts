@@ -1,0 +1,325 @@
+/** Case S41, and the effect classes: what may have happened is never sent again, unless its tool allows it. */
+import { env } from "cloudflare:workers";
+import { describe, expect, test, vi } from "vitest";
+import { historyFor } from "../../src/history/history-for.ts";
+import { readConfirmations } from "../../src/history/read-confirmations.ts";
+import type { Run } from "../../src/protocol/run.ts";
+import type { ToolCall } from "../../src/protocol/tool-call.ts";
+import type { Fault } from "../support/backend-faults.ts";
+import { agree } from "./harness/agreement.ts";
+import { resultsOf, toldCalls } from "./harness/calls.ts";
+import { backend } from "./harness/fakes.ts";
+import { crash, crashAndComeBack } from "./harness/life.ts";
+import { TENANT, type Person } from "./harness/people.ts";
+import { calledOf, untilCalled } from "./harness/sockets-to.ts";
+import { colleague } from "./harness/strangers.ts";
+import { Talk } from "./harness/talk.ts";
+
+type Transfer = "transfer" | "transfer_idempotent" | "transfer_probeable";
+const range = (length: number) => Array.from({ length }, (_, i) => i);
+
+interface Acting {
+  readonly talk: Talk;
+  readonly run: Run;
+  readonly call: ToolCall;
+}
+
+/** A transfer that was agreed to, at a backend with this fault; limits for the run. */
+async function acting(tool: Transfer, fault: Omit<Fault, "route" | "match">, maxToolMs = 60_000): Promise<Acting> {
+  const recipient_id = `r-${crypto.randomUUID()}`;
+  await backend.fault({ ...fault, route: "POST /transfer", match: { recipient_id } });
+  const answers = [{ toolCalls: [{ name: tool, arguments: { recipient_id, amount_cents: 500 } }] }];
+  const talk = await Talk.open({ answers, limits: { maxToolMs } });
+  const { run, calls } = await talk.ask();
+  const [call] = calls;
+  if (!call) throw new Error("nothing was asked");
+  await talk.decide(run, call, "approve");
+  return { talk, run, call };
+}
+
+const unknown = ({ talk, run }: Acting) =>
+  talk.watcher.until("the doubt", () => talk.watcher.event("tool_call.became_unknown", run.id));
+
+const keysOf = async ({ talk }: Acting) => new Set((await calledOf(talk)).flatMap((one) => one.idempotencyKey ?? []));
+const posts = async ({ talk }: Acting) => (await calledOf(talk)).filter(({ method }) => method === "POST");
+const attempts = ({ talk, run }: Acting) =>
+  talk.of("tool_call.started", run).map(({ data: { mode, attempt } }) => [mode, attempt]);
+
+describe("a call that acts once", () => {
+  test.concurrent("whose process dies while it is out is unknown, whatever dies after that; it was sent once", async () => {
+    const act = await acting("transfer", { mode: "delay", commitAt: 0, answerAt: 60_000 });
+    const { talk, run, call } = act;
+    await untilCalled(talk, 1);
+    await crashAndComeBack(talk);
+    expect((await unknown(act)).data).toMatchObject({ reason: "interrupted", attempt: 1 });
+    expect(await talk.person.client.run(run.id)).toMatchObject({
+      status: "interrupted",
+      phase: "awaiting_resolution",
+      waitsFor: ["resolution"],
+      needsConfirmation: false,
+      pending: [{ id: call.id, state: "unknown", allowed: [] }],
+      sideEffects: [{ toolCallId: call.id, state: "unknown" }],
+    });
+    for (const _ of range(3)) await crashAndComeBack(talk);
+    await expect(talk.decide(run, call, "approve")).rejects.toMatchObject({ problem: { code: "already_decided" } });
+    // A new message waits; it neither confirms nor repeats.
+    const next = await talk.start("did it work?");
+    expect(next).toMatchObject({ status: "queued", blockedBy: { runId: run.id, phase: "awaiting_resolution" } });
+    expect(await posts(act)).toHaveLength(1);
+    await talk.answer(run, { resolutions: [{ toolCallId: call.id, outcome: "give_up" }] });
+    await talk.ended(next);
+    expect(toldCalls((await talk.requests())[1])).toMatchObject([
+      { result: { success: false, error: { code: "outcome_unknown" } } },
+    ]);
+    await agree(talk);
+    expect(await talk.bookings()).toHaveLength(1);
+  });
+
+  test.concurrent.for(range(6))(
+    "killed at instant %d after the yes: sent at most once, and honest about it",
+    async (i) => {
+      const recipient_id = `r-${crypto.randomUUID()}`;
+      const match = { recipient_id };
+      await backend.fault({ route: "POST /transfer", mode: "delay", commitAt: 0, answerAt: 60_000, match });
+      const answers = [{ toolCalls: [{ name: "transfer", arguments: { recipient_id, amount_cents: 500 } }] }];
+      const talk = await Talk.open({ answers });
+      const { run, calls } = await talk.ask();
+      const yes = talk.decide(run, calls[0], "approve").catch(() => null);
+      for (let turn = 0; turn < i * 3; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+      await crash(talk);
+      await yes;
+      await talk.watcher.connect();
+      const settled = () => talk.watcher.event("tool_call.became_unknown", run.id);
+      // Where the yes was lost with the process, it is said again: by then it cannot be the second one.
+      if (talk.of("confirmation.decided", run).length === 0) {
+        await talk.decide(run, calls[0], "approve").catch(() => null);
+        await talk.watcher.until("the yes", () => talk.watcher.event("confirmation.decided", run.id));
+        await untilCalled(talk, 1);
+        await crashAndComeBack(talk);
+      }
+      await talk.watcher.until("the doubt", settled);
+      expect((await calledOf(talk)).length).toBeLessThanOrEqual(1);
+      expect(talk.of("tool_call.started", run)).toHaveLength(1);
+      await talk.answer(run, { resolutions: [{ toolCallId: calls[0]?.id, outcome: "give_up" }] });
+      await talk.ended(run);
+      await agree(talk);
+      expect((await talk.bookings()).length).toBeLessThanOrEqual(1);
+    },
+  );
+
+  test.concurrent.for([
+    ["books and cuts the line", { mode: "commit_then_drop" }, 1],
+    ["answers 500", { mode: "500" }, 0],
+    ["says nothing until the time is up", { mode: "delay", commitAt: 0, answerAt: 60_000 }, 1],
+    ["cuts the line without booking", { mode: "timeout", ms: 20 }, 0],
+    ["books and answers in another shape", { mode: "wrong_shape" }, 1],
+    ["answers success with nothing in it", { mode: "empty_success" }, 0],
+  ] as const)("of which the backend %s is unknown, and not sent again", async ([, fault, booked]) => {
+    const act = await acting("transfer", fault, 400);
+    const { talk, run, call } = act;
+    await unknown(act);
+    expect(await talk.person.client.run(run.id)).toMatchObject({ phase: "awaiting_resolution" });
+    await talk.answer(run, { resolutions: [{ toolCallId: call.id, outcome: "give_up" }] });
+    await talk.ended(run);
+    await agree(talk);
+    expect(await posts(act)).toHaveLength(1);
+    expect(await talk.bookings()).toHaveLength(booked);
+  });
+
+  test.concurrent.for([
+    ["401", "GATEWAY_UNAUTHORIZED"],
+    ["403", "GATEWAY_FORBIDDEN"],
+  ] as const)("which the backend refuses with %s has failed: that is proof", async ([mode, code]) => {
+    const { talk, run } = await acting("transfer", { mode });
+    await talk.ended(run);
+    expect(resultsOf(talk, run)).toMatchObject([{ success: false, error: { code } }]);
+    expect(talk.of("tool_call.became_unknown", run)).toEqual([]);
+    await agree(talk);
+    expect(await talk.bookings()).toEqual([]);
+  });
+});
+
+describe("a call that may be repeated", () => {
+  test.concurrent.for([
+    ["books and cuts the line", { mode: "commit_then_drop", times: 1 }],
+    ["answers 500", { mode: "500", times: 1 }],
+    ["books and answers in another shape", { mode: "wrong_shape", times: 1 }],
+    ["says nothing until the time is up", { mode: "delay", commitAt: 0, answerAt: 60_000, times: 1 }],
+  ] as const)("is, under the same key, when the backend %s", async ([, fault]) => {
+    const act = await acting("transfer_idempotent", fault, 400);
+    await act.talk.ended(act.run);
+    expect(resultsOf(act.talk, act.run)).toMatchObject([{ success: true }]);
+    expect(attempts(act)).toEqual([
+      ["execute", 1],
+      ["execute", 2],
+    ]);
+    expect((await keysOf(act)).size).toBe(1);
+    await agree(act.talk);
+  });
+
+  test.concurrent("is, under the same key, by the next life; several deaths later it is still one call", async () => {
+    const act = await acting("transfer_idempotent", { mode: "delay", commitAt: 0, answerAt: 60_000, times: 3 });
+    for (const n of [1, 2, 3]) {
+      await untilCalled(act.talk, n);
+      await crashAndComeBack(act.talk);
+    }
+    await act.talk.ended(act.run);
+    expect(resultsOf(act.talk, act.run)).toMatchObject([{ success: true }]);
+    expect(await posts(act)).toHaveLength(4);
+    expect((await keysOf(act)).size).toBe(1);
+    await agree(act.talk);
+  });
+
+  test.concurrent("is not for ever: after three repeats nobody knows, and a person says", async () => {
+    const act = await acting("transfer_idempotent", { mode: "commit_then_drop" });
+    expect((await unknown(act)).data).toMatchObject({ reason: "attempts_exhausted", attempt: 4 });
+    await act.talk.answer(act.run, { resolutions: [{ toolCallId: act.call.id, outcome: "happened" }] });
+    await act.talk.ended(act.run);
+    expect(resultsOf(act.talk, act.run)).toMatchObject([{ success: true, source: "person" }]);
+    expect((await keysOf(act)).size).toBe(1);
+    await agree(act.talk);
+  });
+});
+
+describe("a call that can be asked about", () => {
+  test.concurrent("is: it was booked, so it is not sent again", async () => {
+    const act = await acting("transfer_probeable", { mode: "commit_then_drop" });
+    await act.talk.ended(act.run);
+    expect(attempts(act)).toEqual([
+      ["execute", 1],
+      ["probe", 2],
+    ]);
+    expect(resultsOf(act.talk, act.run)).toMatchObject([{ success: true, source: "probe" }]);
+    await agree(act.talk);
+    expect(await act.talk.bookings()).toHaveLength(1);
+  });
+
+  test.concurrent("is: it never arrived, so it is sent, under the same key", async () => {
+    const act = await acting("transfer_probeable", { mode: "500", times: 1 });
+    await act.talk.ended(act.run);
+    expect(attempts(act)).toEqual([
+      ["execute", 1],
+      ["probe", 2],
+      ["execute", 3],
+    ]);
+    expect((await keysOf(act)).size).toBe(1);
+    await agree(act.talk);
+    expect(await act.talk.bookings()).toHaveLength(1);
+  });
+
+  test.concurrent("is asked about by the next life", async () => {
+    const act = await acting("transfer_probeable", { mode: "delay", commitAt: 0, answerAt: 60_000 });
+    await untilCalled(act.talk, 1);
+    await crashAndComeBack(act.talk);
+    await act.talk.ended(act.run);
+    expect(resultsOf(act.talk, act.run)).toMatchObject([{ success: true, source: "probe" }]);
+    await agree(act.talk);
+    expect(await act.talk.bookings()).toHaveLength(1);
+  });
+});
+
+describe("a call that reads", () => {
+  const reading = async (order_id: string, fault: Omit<Fault, "route" | "match">) => {
+    await backend.fault({ ...fault, route: "/lookup_order", match: { order_id } });
+    const answers = [{ toolCalls: [{ name: "lookup_order", arguments: { order_id } }] }];
+    const talk = await Talk.open({ answers, limits: { maxToolMs: 400 } });
+    return { talk, run: (await talk.play()).run };
+  };
+
+  test.concurrent.for([
+    ["500", { mode: "500", times: 2 }],
+    ["silence", { mode: "delay", answerAt: 60_000, times: 2 }],
+    ["a cut line", { mode: "commit_then_drop", times: 2 }],
+  ] as const)("is tried again after %s", async ([, fault]) => {
+    const { talk, run } = await reading(`A-${crypto.randomUUID()}`, fault);
+    expect(resultsOf(talk, run)).toMatchObject([{ success: true }]);
+    expect(await calledOf(talk)).toHaveLength(3);
+    await agree(talk);
+  });
+
+  test.concurrent("three times in all; then the model hears of it", async () => {
+    const { talk, run } = await reading(`A-${crypto.randomUUID()}`, { mode: "500" });
+    expect(resultsOf(talk, run)).toMatchObject([{ success: false, error: { layer: "gateway", retryable: true } }]);
+    expect(await calledOf(talk)).toHaveLength(3);
+    expect(run).toMatchObject({ status: "completed", sideEffects: [] });
+    await agree(talk);
+  });
+});
+
+describe("what became of it, people say", () => {
+  const resolve = (who: Person, { run, call }: Acting, one: object) =>
+    who.ask("POST", `/v1/runs/${run.id}/resume`, { body: { resolutions: [{ toolCallId: call.id, ...one }] } });
+  const inbox = async (userId: string, scopes = ["confirmations:decide", "lab:transfer"]) => {
+    const scope = { userId, roles: [], scopes };
+    const page = await readConfirmations(historyFor(env.HISTORY, TENANT), scope, { now: Date.now(), limit: 50 });
+    return JSON.stringify(page);
+  };
+
+  test.concurrent("it happened: with its result, which the model hears; it is in the inbox until then", async () => {
+    const act = await acting("transfer", { mode: "commit_then_drop" });
+    const { talk, run, call } = act;
+    await unknown(act);
+    const approver = await colleague(talk, "approver");
+    const viewer = await colleague(talk, "viewer");
+    await vi.waitFor(async () => expect(await inbox(approver.userId)).toContain(call.id), 10_000);
+    expect(await inbox(viewer.userId)).not.toContain(call.id);
+    const result = { transfer_id: "tr_9", recipient_id: "r", amount_cents: 500, status: "booked" };
+    expect(await resolve(viewer, act, { outcome: "happened" })).toMatchObject({ status: 403 });
+    expect(await resolve(approver, act, { outcome: "happened", result: { transfer_id: 7 } })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: "/resolutions/0/result" }] },
+    });
+    expect(await resolve(approver, act, { outcome: "happened", result })).toMatchObject({ status: 202 });
+    expect(await resolve(talk.person, act, { outcome: "give_up" })).toMatchObject({
+      status: 409,
+      body: { code: "already_decided", decidedBy: { id: approver.userId } },
+    });
+    await talk.ended(run);
+    expect(toldCalls((await talk.requests())[1])).toMatchObject([{ result: { success: true, data: result } }]);
+    await vi.waitFor(async () => expect(await inbox(approver.userId)).not.toContain(call.id), 10_000);
+    await agree(talk);
+    expect(await posts(act)).toHaveLength(1);
+  });
+
+  test.concurrent("it did not happen: that is a fresh yes, for these arguments, under the same key", async () => {
+    const act = await acting("transfer", { mode: "500", times: 1 });
+    const { talk, run, call } = act;
+    await unknown(act);
+    const over = (one: object) =>
+      talk.watcher.command({ type: "resume", runId: run.id, resolutions: [{ toolCallId: call.id, ...one }] });
+    expect(await over({ outcome: "did_not_happen" })).toMatchObject({ problem: { status: 422 } });
+    expect(await over({ outcome: "did_not_happen", argsDigest: "A".repeat(43) })).toMatchObject({
+      problem: { code: "digest_mismatch" },
+    });
+    expect(await over({ outcome: "did_not_happen", argsDigest: call.argsDigest })).toMatchObject({ type: "ack" });
+    await talk.ended(run);
+    expect(attempts(act)).toEqual([
+      ["execute", 1],
+      ["execute", 2],
+    ]);
+    expect((await keysOf(act)).size).toBe(1);
+    expect(resultsOf(talk, run)).toMatchObject([{ success: true }]);
+    await agree(talk);
+    expect(await talk.bookings()).toHaveLength(1);
+  });
+
+  test.concurrent("of many at once, one counts", async () => {
+    const act = await acting("transfer", { mode: "500", times: 1 });
+    const { talk, run, call } = act;
+    await unknown(act);
+    const answers = await Promise.all(
+      range(30).map((i) =>
+        resolve(
+          talk.person,
+          act,
+          i % 2 === 0 ? { outcome: "did_not_happen", argsDigest: call.argsDigest } : { outcome: "happened" },
+        ),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, ...range(29).map(() => 409)]);
+    await talk.ended(run);
+    expect(talk.of("tool_call.resolved", run)).toHaveLength(1);
+    await agree(talk);
+    expect((await talk.bookings()).length).toBeLessThanOrEqual(1);
+  });
+});

@@ -31,7 +31,8 @@ async function playPage(page: Page): Promise<Played[]> {
         await service.kill();
         service = await start();
       }
-      played.push(await play(service.baseUrl, page.lang, scene, played.at(-1)?.conversationId));
+      const before = scene.goesOn ? await latest(service.baseUrl, played) : undefined;
+      played.push(await play(service.baseUrl, page.lang, scene, before));
       console.log(`✓ ${page.file}: ${scene.title}`);
     }
     return played;
@@ -41,17 +42,32 @@ async function playPage(page: Page): Promise<Played[]> {
   }
 }
 
-/** Which of the agents this deployment has. */
-async function agentsOf(baseUrl: string): Promise<Set<string>> {
+async function ask(baseUrl: string, path: string): Promise<{ data: { id: string; name: string }[] }> {
   const signIn = await fetch(`${baseUrl}/dev/token`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ userId: "you" }),
   });
   const { token } = (await signIn.json()) as { token: string };
-  const answer = await fetch(`${baseUrl}/v1/agents`, { headers: { authorization: `Bearer ${token}` } });
-  const { data } = (await answer.json()) as { data: { name: string }[] };
-  return new Set(data.map(({ name }) => name));
+  const answer = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${token}` } });
+  return (await answer.json()) as { data: { id: string; name: string }[] };
+}
+
+/** Which of the agents this deployment has. */
+const agentsOf = async (baseUrl: string): Promise<Set<string>> =>
+  new Set((await ask(baseUrl, "/v1/agents")).data.map(({ name }) => name));
+
+/** The conversation of the scene before; where its terminal was ended too early to say it, the one that is new in the list. */
+async function latest(baseUrl: string, played: readonly Played[]): Promise<string> {
+  const last = played.at(-1)?.conversationId;
+  if (last) return last;
+  const known = new Set(played.map(({ conversationId }) => conversationId));
+  for (let looked = 0; looked < 100; looked++) {
+    const [newest] = (await ask(baseUrl, "/v1/conversations?limit=1")).data;
+    if (newest && !known.has(newest.id)) return newest.id;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error("the conversation does not come into the list");
 }
 
 const render = ({ heading, intro }: Page, played: readonly Played[]): string =>

@@ -10,7 +10,8 @@ export interface Played {
   readonly scene: Scene;
   readonly command: string;
   readonly output: string;
-  readonly conversationId: string | undefined;
+  /** null: the terminal was ended before it said it. */
+  readonly conversationId: string | null;
 }
 
 const CONVERSATION = /\b[0-9a-hjkmnp-tv-z]{26}\b/;
@@ -29,16 +30,16 @@ export async function play(
     ...(scene.user === undefined ? [] : ["--user", scene.user]),
     ...(scene.goesOn ? ["--conversation", before ?? ""] : []),
   ];
-  const output = await terminal([...options, "--url", baseUrl], scene.lines);
+  const output = await terminal([...options, "--url", baseUrl], scene);
   return {
     scene,
     command: normalised(["npm run chat --", ...options].join(" "), baseUrl).replace(/ --$/, ""),
     output: normalised(output, baseUrl).trimEnd(),
-    conversationId: CONVERSATION.exec(output)?.[0] ?? before,
+    conversationId: CONVERSATION.exec(output)?.[0] ?? null,
   };
 }
 
-function terminal(args: readonly string[], lines: readonly string[]): Promise<string> {
+function terminal(args: readonly string[], { lines, cutAt }: Scene): Promise<string> {
   const script = join(import.meta.dirname, "../chat.ts");
   const child = spawn(process.execPath, [script, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.end(lines.map((line) => `${line}\n`).join(""));
@@ -49,7 +50,12 @@ function terminal(args: readonly string[], lines: readonly string[]): Promise<st
       child.kill("SIGKILL");
       reject(new Error(`the scene did not end\n${seen}`));
     }, LONGEST_MS);
-    const take = (chunk: string) => (seen += chunk);
+    const take = (chunk: string) => {
+      seen += chunk;
+      if (cutAt === undefined || !seen.includes(cutAt)) return;
+      seen = seen.slice(0, seen.indexOf(cutAt) + cutAt.length);
+      child.kill("SIGKILL");
+    };
     child.stdout.setEncoding("utf8").on("data", take);
     child.stderr.setEncoding("utf8").on("data", take);
     child.once("error", reject);
@@ -65,4 +71,6 @@ export const normalised = (text: string, baseUrl: string): string =>
     .replaceAll(baseUrl, "http://127.0.0.1:8787")
     .replaceAll(new RegExp(CONVERSATION, "g"), "<conversation>")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")
-    .replaceAll(/[ \t]+$/gm, "");
+    .replaceAll(/[ \t]+$/gm, "")
+    // Calls that run side by side end in either order.
+    .replaceAll(/(?:^✓ .*\n){2,}/gm, (lines) => `${lines.trimEnd().split("\n").toSorted().join("\n")}\n`);

@@ -10,6 +10,8 @@ export interface Scene {
   readonly goesOn?: true;
   /** The whole service is ended with SIGKILL and started again before this scene. */
   readonly killedBefore?: true;
+  /** The terminal is ended as soon as it shows this, and with it what the person could have said. */
+  readonly cutAt?: string;
 }
 
 export interface Page {

@@ -38,7 +38,7 @@ export const OPSPILOT_EN: readonly Scene[] = [
   {
     agent,
     title: "Opspilot: the outcome is unknown, and a person says so",
-    says: "After the new start nothing is repeated: the outcome is called unknown, and a person is asked. The answer *no* is a fresh yes to the same act under the same key, and the fleet knows the key: it restarts once.",
+    says: "After the new start nothing is repeated: the outcome is called unknown, and a person is asked. The answer “no” is a fresh yes to the same act under the same key, and the fleet knows the key: it restarts once.",
     goesOn: true,
     killedBefore: true,
     lines: ["n", "How are the services?"],

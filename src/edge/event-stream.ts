@@ -35,6 +35,8 @@ export const PACE: Omit<Pace, "now"> = {
   closeMs: LIMITS.slowCloseMs,
 };
 
+const AGAIN_MS = 1_000;
+
 export function eventStream(socket: FrameSource, filter: StreamFilter, pace: Pace): ReadableStream<Uint8Array> {
   const source = new Source(socket, filter, pace);
   return new ReadableStream<Uint8Array>(
@@ -63,7 +65,10 @@ class Source {
     // Headers and this line leave at once, also where nothing happens for long.
     this.#say(": connected\n\n");
     this.#heartbeat = setInterval(() => {
-      if (this.#speed() !== "stuck") this.#say(": still here\n\n");
+      if (this.#speed() === "stuck") return;
+      this.#say(": still here\n\n");
+      // A connection that is gone takes the first write without a word; the second one finds out.
+      setTimeout(() => this.#say(":\n\n"), AGAIN_MS);
     }, this.#pace.heartbeatMs);
     this.#socket.addEventListener("message", ({ data }) => this.#take(data));
     this.#socket.addEventListener("close", ({ code, reason }) => this.#end(code, reason));

@@ -25,7 +25,13 @@ export type BackendOptions = {
   readonly apiKey?: string;
   /** Whether `/transfer` honours `Idempotency-Key`. */
   readonly dedup?: boolean;
+  /** Awaited when a request has been read, before anything comes of it. For rigs that kill its sender just then. */
+  readonly onArrival?: (arrival: Arrival) => Promise<void> | void;
+  /** Awaited when its effect has been booked, before the answer leaves. */
+  readonly beforeAnswer?: (arrival: Arrival) => Promise<void> | void;
 };
+
+export type Arrival = { readonly method: string; readonly route: string; readonly idempotencyKey: string | null };
 
 /** The functions do what the control routes of the same name do. */
 export type FakeBackend = {
@@ -92,6 +98,7 @@ export async function startFakeBackend(options: BackendOptions = {}): Promise<Fa
     entries.push(entry);
     live.add(entry);
     watch.signal.addEventListener("abort", () => live.delete(entry));
+    await options.onArrival?.(entry);
     const send = (answer: Reply): void => {
       entry.status = answer.status;
       sendReply(res, answer);
@@ -123,6 +130,7 @@ export async function startFakeBackend(options: BackendOptions = {}): Promise<Fa
     if (eraOver.aborted) return watch.destroy();
     const answer = prepared.commit();
     entry.committed = true;
+    await options.beforeAnswer?.(entry);
     if (fault?.mode === "wrong_shape") return send(reply(200, { ok: "maybe" }));
     if (fault?.mode === "commit_then_drop") {
       if (fault.ms !== undefined) await wait(fault.ms, watch.signal);

@@ -49,7 +49,13 @@ export type ProviderOptions = {
   readonly strict?: boolean;
   /** Factor on every scripted delay and hold; not on load mode. */
   readonly timeScale?: number;
+  /** Asked before the scripts: an answer that follows from the request itself. */
+  readonly respond?: (scope: string, body: JsonObject) => Answer | undefined;
+  /** Called when the n-th of so many writes of an answer has been handed to the kernel. */
+  readonly onWrite?: (written: Written) => void;
 };
+
+export type Written = { readonly scope: string; readonly kind: string; readonly n: number; readonly of: number };
 
 /** The functions do what the control routes of the same name do. */
 export type FakeProvider = {
@@ -67,13 +73,16 @@ export type FakeProvider = {
 const BUILT_IN: Answer = { text: "Hello from the fake provider." };
 
 export async function startFakeProvider(options: ProviderOptions = {}): Promise<FakeProvider> {
-  const { port = 0, fixtures = [STREAM_FIXTURES], strict = true, timeScale = 1 } = options;
+  const { port = 0, fixtures = [STREAM_FIXTURES], strict = true, timeScale = 1, respond, onWrite } = options;
   const library = openFixtures(fixtures);
   const book = createBook();
   let serial = 0;
 
   const answerChat = async (res: ServerResponse, entry: Entry, body: JsonObject): Promise<void> => {
-    const { answer, from } = nextAnswer(book.scope(entry.scope), entry.scope, entry.bodyBytes);
+    const responded = respond?.(entry.scope, body);
+    const { answer, from } = responded
+      ? { answer: responded, from: "respond" }
+      : nextAnswer(book.scope(entry.scope), entry.scope, entry.bodyBytes);
     if ("load" in answer) {
       Object.assign(entry, { status: 200, answer: { kind: "load", from, ...answer.load } });
       playLoad(res, entry, answer.load, body);
@@ -84,7 +93,8 @@ export async function startFakeProvider(options: ProviderOptions = {}): Promise<
     entry.answer = { kind: plan.kind, from, ...(plan.name === undefined ? {} : { name: plan.name }) };
     entry.bytesPlanned = plan.writes.reduce((sum, write) => sum + write.length, 0);
     entry.writesPlanned = plan.writes.length;
-    await play(res, entry, plan, timeScale);
+    const { scope } = entry;
+    await play(res, entry, plan, timeScale, (n) => onWrite?.({ scope, kind: plan.kind, n, of: plan.writes.length }));
   };
 
   const chat: Handler = async (req, res) => {

@@ -19,7 +19,13 @@ export type Progress = {
 };
 
 /** Each write is handed to the kernel before the next wait begins, as a chunk of its own. */
-export async function play(res: ServerResponse, progress: Progress, plan: Plan, timeScale: number): Promise<void> {
+export async function play(
+  res: ServerResponse,
+  progress: Progress,
+  plan: Plan,
+  timeScale: number,
+  onWrite: (n: number) => void = () => {},
+): Promise<void> {
   const { watch } = progress;
   const { signal } = watch;
   const pause = (ms: number): Promise<void> => wait(ms * timeScale, signal);
@@ -37,6 +43,7 @@ export async function play(res: ServerResponse, progress: Progress, plan: Plan, 
     await pause(plan.delays[i] ?? 0);
     if (signal.aborted) return;
     await writeNow(res, progress, bytes);
+    onWrite(i + 1);
   }
   switch (plan.end.mode) {
     case "hang":

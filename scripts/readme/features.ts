@@ -363,7 +363,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "消息、运行、恢复、取消的 REST、WebSocket 与 SSE 接口",
     },
     status: "works",
-    tests: ["test/edge/service.test.ts", "test/worker/edge.test.ts", "test/worker/sockets.test.ts"],
+    tests: ["test/worker/edge.test.ts", "test/worker/sockets.test.ts", "test/worker/sse.test.ts"],
   },
   {
     n: 38,

@@ -44,6 +44,10 @@ export class ConversationActor {
   #transcript: Transcript | null = null;
   #opened = false;
   #cancelReminder: () => void = () => undefined;
+  readonly #timePassed = {
+    time: () => void this.#writer.turn({ input: { type: "time_passed" } }),
+    effects: () => this.#performer.reconcile(),
+  };
 
   constructor(ports: ActorPorts) {
     const { journal, clock, publisher, settings } = ports;
@@ -128,12 +132,12 @@ export class ConversationActor {
       isolated(log, { again: () => journal.setAlarm(clock.now() + settings.watchdogMs) });
       return;
     }
-    isolated(log, {
-      time: () => void this.#writer.turn({ input: { type: "time_passed" } }),
-      effects: () => this.#performer.reconcile(),
+    const well = isolated(log, {
+      ...this.#timePassed,
       outbox: () => this.#reminders.outboxDue() && this.#outbox.drain(),
-      arm: () => this.#reminders.arm(this.#writer.state),
     });
+    const notBefore = well ? 0 : clock.now() + settings.watchdogMs;
+    isolated(log, { arm: () => this.#reminders.arm(this.#writer.state, notBefore) });
   }
 
   /** Whether a principal may watch, and as what. */
@@ -222,13 +226,12 @@ export class ConversationActor {
    */
   #remindInMemory(state: State): void {
     this.#cancelReminder();
-    const { clock } = this.#ports;
+    const { clock, log } = this.#ports;
     const at = state.active && isBusy(state, state.active) ? nextDeadline(state, clock.now()) : null;
     if (at === null) return;
     this.#cancelReminder = clock.after(Math.max(0, at - clock.now()), () => {
-      this.#writer.turn({ input: { type: "time_passed" } });
-      this.#performer.reconcile();
-      this.#remindInMemory(this.#writer.state);
+      // Where that cannot be written, the alarm tries it again.
+      if (isolated(log, this.#timePassed)) this.#remindInMemory(this.#writer.state);
     });
   }
 

@@ -67,11 +67,13 @@ export class Reminders {
     this.#journal.setTimers({ outbox: at });
   }
 
-  arm(state: State): void {
-    const earliest = this.#earliest(state);
+  /** @param notBefore epoch ms: a duty has just failed, and trying it again at once would only fail again, for ever */
+  arm(state: State, notBefore = 0): void {
+    const due = this.#earliest(state);
     const standing = this.#journal.alarmAt();
-    if (earliest === null || (standing !== null && standing <= earliest)) return;
-    this.#journal.setAlarm(earliest);
+    if (due === null) return;
+    const earliest = Math.max(due, notBefore);
+    if (standing === null || standing > earliest) this.#journal.setAlarm(earliest);
   }
 
   /** A new life's first: an alarm that is overdue by then cannot be trusted to fire, so it does not count as standing. */
@@ -95,13 +97,20 @@ export class Reminders {
   }
 }
 
-/** Runs each duty by itself: one that fails is logged, and keeps none of the others from being done. */
-export function isolated(log: Log, duties: Record<string, () => void>): void {
+/**
+ * Runs each duty by itself: one that fails is logged, and keeps none of the others from being done.
+ *
+ * @returns whether all of them went well
+ */
+export function isolated(log: Log, duties: Record<string, () => void>): boolean {
+  let well = true;
   for (const [duty, run] of Object.entries(duties)) {
     try {
       run();
     } catch (error) {
+      well = false;
       log.error("alarm_duty_failed", error, { duty });
     }
   }
+  return well;
 }

@@ -1,5 +1,6 @@
 /** Cases S60, S62 and S63, by WebSocket: sockets through hibernation, cuts and cursors of every kind. */
 import { describe, expect, test } from "vitest";
+import type { LiveText } from "../../src/client/conversation-view.ts";
 import type { ServerFrame } from "../../src/protocol/frames.ts";
 import { agree } from "./harness/agreement.ts";
 import { executed } from "./harness/calls.ts";
@@ -75,11 +76,29 @@ describe("a socket outlives the object's memory", () => {
 });
 
 describe("cuts lose nothing and double nothing", () => {
-  /** Cut after each event and each delta that it hears, and connected again from where it was. */
+  /**
+   * Cut after each event and each delta that it hears, and connected again from where it was: after a delta only when
+   * the uncut one has heard more, so that something was missed.
+   */
   class CutWatcher extends Watcher {
+    readonly uncut: Watcher;
     cuts = { event: 0, delta: 0 };
     /** The longest text that it had before a cut, and must have again after it. */
     readonly previews: { readonly messageId: string; readonly attempt: number; readonly text: string }[] = [];
+
+    constructor(talk: Talk) {
+      super(talk.person, talk.id, talk.beginning);
+      this.uncut = talk.watcher;
+    }
+
+    async #comeBack(missing: LiveText | null): Promise<void> {
+      const { uncut } = this;
+      const isFurther = ({ messageId, text }: LiveText) =>
+        (uncut.view.live?.text ?? "").length > text.length ||
+        uncut.view.events.some((event) => event.type === "message.completed" && event.data.message.id === messageId);
+      if (missing) await uncut.until("more of the text", () => isFurther(missing));
+      await this.connect();
+    }
 
     override onFrame = (frame: ServerFrame) => {
       if (this.view.live) this.previews.push({ ...this.view.live });
@@ -87,16 +106,13 @@ describe("cuts lose nothing and double nothing", () => {
       if (events === 0 && frame.type !== "delta") return;
       this.cuts[frame.type === "delta" ? "delta" : "event"]++;
       this.cut();
-      void this.connect();
+      void this.#comeBack(frame.type === "delta" ? this.view.live : null);
     };
   }
 
   test.concurrent("two clients, cut at every event and at every delta, end as the one that was not cut", async () => {
     const talk = await Talk.open({ answers: [PROPOSE, SLOW, SLOW] });
-    const cut = [
-      new CutWatcher(talk.person, talk.id, talk.beginning),
-      new CutWatcher(talk.person, talk.id, talk.beginning),
-    ];
+    const cut = [new CutWatcher(talk), new CutWatcher(talk)];
     await Promise.all(cut.map((watcher) => watcher.connect()));
     const { run, calls } = await talk.ask();
     await talk.decide(run, calls[0], "approve");
@@ -118,7 +134,8 @@ describe("cuts lose nothing and double nothing", () => {
       expect(watcher.view).toMatchObject({ gaps: 0, repeats: 0, live: null });
       expect(watcher.cuts.event).toBeGreaterThan(5);
       expect(watcher.cuts.delta).toBeGreaterThan(5);
-      // Every preview on the way was a beginning of the text that was kept.
+      // Every preview on the way was a beginning of the text that was kept, and cuts did not leave it behind.
+      expect(watcher.previews.some(({ text }) => text.includes("w50"))).toBe(true);
       for (const { messageId, text } of watcher.previews) expect(texts.get(messageId)?.startsWith(text)).toBe(true);
       watcher.onFrame = () => undefined;
     }

@@ -8,13 +8,19 @@ import { provider } from "./fakes.ts";
 import "./log.ts";
 import type { Talk } from "./talk.ts";
 
-const KILLED = "killed by a test";
+/** Part of every error that a test has ordered. */
+export const KILLED = "killed by a test";
 
 // What a test has ordered, a death or a backend that gives no clear answer, is no error of the service.
 const complain = console.error.bind(console);
+const ordered: string[] = [];
 console.error = (line: unknown, ...more: unknown[]) => {
-  if (typeof line !== "string" || !wasOrdered(line)) complain(line, ...more);
+  if (typeof line === "string" && wasOrdered(line)) ordered.push(line);
+  else complain(line, ...more);
 };
+
+/** Complaints about what tests have ordered, as they were logged. */
+export const orderedErrors = (): readonly string[] => ordered;
 
 const wasOrdered = (line: string): boolean =>
   line.includes(KILLED) || (/"(tool|probe)_threw"/.test(line) && line.includes('"AmbiguousOutcome"'));

@@ -10,7 +10,9 @@ import { ModelEffects } from "./effects/model-effect.ts";
 import { ModelTranscript } from "./effects/transcript.ts";
 import { d1Destination } from "./history/destination.ts";
 import { HistoryDrain } from "./history/drain.ts";
+import { TICKET_INVALID, tickets, type Tickets } from "./edge/tickets.ts";
 import { parseCursor } from "./protocol/cursor.ts";
+import { readHandshake } from "./protocol/handshake.ts";
 import { principalOf, RequestContext } from "./protocol/principal.ts";
 import { problemOf, reject, type Rejection } from "./protocol/problems.ts";
 import {
@@ -26,6 +28,7 @@ import { dispatch } from "./stream/dispatch.ts";
 import { DurableSockets } from "./stream/durable-sockets.ts";
 import { greet } from "./stream/greeting.ts";
 import { SocketPublisher } from "./stream/publisher.ts";
+import { refresh } from "./stream/refresh.ts";
 import { closeSocket } from "./stream/sockets.ts";
 import { registryName } from "./tenant/registry-name.ts";
 
@@ -71,15 +74,19 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   override async fetch(request: Request): Promise<Response> {
     const { actor, journal } = this.#open;
     const context = RequestContext.parse(JSON.parse(request.headers.get(CONTEXT_HEADER) ?? "null"));
-    const after = new URL(request.url).searchParams.get("after");
-    const position = after === null ? null : parseCursor(after);
-    if (after !== null && !position) return refused(reject("cursor_invalid", "The cursor is malformed."), context);
+    const { after, origin, nonce, nonceUntil = 0 } = readHandshake(request.url);
+    const position = after === undefined ? null : parseCursor(after);
+    if (after !== undefined && !position) return refused(reject("cursor_invalid", "The cursor is malformed."), context);
     const watching = actor.watch(principalOf(context));
     if (!watching.ok) return refused(watching.rejection, context);
     const { requestId, traceId, expiresAt } = context;
-    const watcher = { principal: principalOf(context), requestId, traceId, expiresAt };
+    const principal = principalOf(context);
+    const watcher = { principal, requestId, traceId, expiresAt, ...(origin === undefined ? {} : { origin }) };
     const full = this.#sockets.refusal(watcher);
     if (full) return refused(full, context);
+    // Last: a ticket that came to nothing for another reason is still good.
+    if (nonce !== undefined && !journal.burnTicket(nonce, nonceUntil, Date.now()))
+      return refused(TICKET_INVALID, context);
     const greeting = greet({
       ...watching.value,
       userId: context.userId,
@@ -88,17 +95,28 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
       events: (query) => journal.events(query),
       inProgress: actor.inProgress() ?? journal.checkpoint(),
     });
-    return this.#sockets.accept(watcher, greeting);
+    const accepted = this.#sockets.accept(watcher, greeting);
+    actor.watched();
+    return accepted;
   }
 
   override async webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const { actor, publisher, deployment } = this.#open;
+    const { actor, publisher, deployment, journal, tickets } = this.#open;
     const socket = this.#sockets.of(ws);
     if (!publisher.admits(socket)) return;
     const conversationId = actor.state.identity?.conversationId ?? "";
     await dispatch(socket, message, {
       conversationId,
       command: (context, request) => actor.command(context, request),
+      refresh: (ticket, watcher) =>
+        refresh(socket, watcher, ticket, {
+          open: (text, origin) => tickets.open(text, { conversationId, origin, now: Date.now() }),
+          hidden: (principal) => {
+            const watching = actor.watch(principal);
+            return watching.ok ? null : watching.rejection;
+          },
+          burn: (nonce, exp) => journal.burnTicket(nonce, exp, Date.now()),
+        }),
       failed: (error, { requestId, traceId }) =>
         deployment.log.error("frame_failed", error, { requestId, traceId, conversationId }),
     });
@@ -128,6 +146,7 @@ interface Life {
   readonly journal: ReturnType<typeof durableJournal>;
   readonly publisher: SocketPublisher;
   readonly deployment: Deployment;
+  readonly tickets: Tickets;
 }
 
 function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, deployment: Deployment): Life {
@@ -142,6 +161,7 @@ function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, de
     log,
     journal,
     publisher,
+    signIns: publisher,
     model: new ModelEffects({
       clock,
       log,
@@ -169,7 +189,7 @@ function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, de
     sha256,
     settings,
   });
-  return { actor, journal, publisher, deployment };
+  return { actor, journal, publisher, deployment, tickets: tickets(settings.masterKey) };
 }
 
 const registry = async (env: Env, tenantId: string, key: string) =>

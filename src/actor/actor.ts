@@ -53,7 +53,7 @@ export class ConversationActor {
     const { journal, clock, publisher, settings } = ports;
     this.#ports = ports;
     this.#streaming = new StreamingText(journal, publisher, clock, settings.checkpointMs);
-    this.#reminders = new Reminders(journal, clock, settings);
+    this.#reminders = new Reminders(journal, clock, settings, ports.signIns);
     this.#outbox = new Outbox({
       ...ports,
       reminders: this.#reminders,
@@ -134,6 +134,7 @@ export class ConversationActor {
     }
     const well = isolated(log, {
       ...this.#timePassed,
+      signIns: () => this.#ports.signIns?.endDue(),
       outbox: () => this.#reminders.outboxDue() && this.#outbox.drain(),
     });
     const notBefore = well ? 0 : clock.now() + settings.watchdogMs;
@@ -147,6 +148,11 @@ export class ConversationActor {
     return hidden
       ? { ok: false, rejection: hidden }
       : { ok: true, value: { state, role: readingRole(state, principal) } };
+  }
+
+  /** Somebody watches from now on, whose sign-in will end. */
+  watched(): void {
+    this.#reminders.arm(this.#writer.state);
   }
 
   #wake(state: State): void {

@@ -198,6 +198,20 @@ export interface OutboxJournal {
   identity(): State["identity"];
 }
 
+/** Tickets that were used: each lets in once. */
+export interface TicketBook {
+  /** @param expiresAt epoch ms, of the ticket @returns false: it was used before */
+  burnTicket(nonce: string, expiresAt: number, now: number): boolean;
+}
+
+/** Sign-ins of those who watch: they end with time, whatever else happens or does not. */
+export interface SignIns {
+  /** When the earliest of them ends, in epoch ms; null: nobody watches. */
+  nextEnd(): number | null;
+  /** Closes the sockets of those that have ended. */
+  endDue(): void;
+}
+
 /** What a key is claimed for: this request, in this conversation. */
 export interface Claim {
   readonly key: string;
@@ -235,6 +249,8 @@ export interface ActorPorts {
   readonly agents: AgentPort;
   readonly registry: KeyRegistry;
   readonly projector: Projector;
+  /** Absent: nobody can watch. */
+  readonly signIns?: SignIns;
   readonly transcript: () => Transcript;
   /** 8 characters `[a-z0-9]`, random. */
   readonly generation: () => string;

@@ -8,7 +8,7 @@ import { isTerminal } from "../protocol/events.ts";
 import { nextDeadline } from "../run/deadlines.ts";
 import { outstanding } from "../run/outstanding.ts";
 import type { State } from "../run/state.ts";
-import type { ActorSettings, Clock, Journal, Log, TimerKind } from "./ports.ts";
+import type { ActorSettings, Clock, Journal, Log, SignIns, TimerKind } from "./ports.ts";
 
 /** Events after which the history should soon know; the rest of a run goes along with its end. */
 const WORTH_PROJECTING = new Set<Event["type"]>([
@@ -34,11 +34,13 @@ export class Reminders {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #settings: ActorSettings;
+  readonly #signIns: SignIns | undefined;
   /** When the outbox is to be looked at next, as its row says; undefined until the row was read. */
   #outboxAt: number | null | undefined;
 
-  constructor(journal: Journal, clock: Clock, settings: ActorSettings) {
+  constructor(journal: Journal, clock: Clock, settings: ActorSettings, signIns?: SignIns) {
     this.#journal = journal;
+    this.#signIns = signIns;
     this.#clock = clock;
     this.#settings = settings;
   }
@@ -87,7 +89,8 @@ export class Reminders {
     const now = this.#clock.now();
     const working = outstanding(state, Number.MAX_SAFE_INTEGER).length > 0 || state.active?.halt;
     const watchdog = working ? now + this.#settings.watchdogMs : null;
-    const due = [nextDeadline(state, now), watchdog, this.#outbox()].filter((at) => at !== null);
+    const signIns = this.#signIns?.nextEnd() ?? null;
+    const due = [nextDeadline(state, now), watchdog, this.#outbox(), signIns].filter((at) => at !== null);
     return due.length === 0 ? null : Math.max(now, Math.min(...due));
   }
 

@@ -3,17 +3,22 @@
  * context and nothing that the client sent; what it refuses with becomes a refusal of ours.
  */
 import type { RequestContext } from "../protocol/principal.ts";
+import { handshakeUrl } from "../protocol/handshake.ts";
 import { Problem, reject, type Rejection, type Result } from "../protocol/problems.ts";
 import { CONTEXT_HEADER } from "../protocol/rpc.ts";
 import { callActor } from "./call-actor.ts";
 import type { EdgePorts } from "./ports.ts";
 import { INTERNAL } from "./problems.ts";
+import type { TicketUse } from "./tickets.ts";
 
 export interface Watching {
   readonly context: RequestContext;
   readonly conversationId: string;
   /** A cursor; absent: from the head. */
   readonly after: string | undefined;
+  /** The client's own request, for its origin. */
+  readonly request: Request;
+  readonly ticket?: TicketUse;
 }
 
 export function openSocket(ports: EdgePorts, watching: Watching): Promise<Result<WebSocket>> {
@@ -32,10 +37,14 @@ export function openSocket(ports: EdgePorts, watching: Watching): Promise<Result
   });
 }
 
-function handshake({ context, conversationId, after }: Watching): Request {
-  const url = new URL("https://conversation/stream");
-  url.searchParams.set("conversation", conversationId);
-  if (after !== undefined) url.searchParams.set("after", after);
+function handshake({ context, conversationId, after, request, ticket }: Watching): Request {
+  const url = handshakeUrl({
+    conversation: conversationId,
+    after,
+    origin: request.headers.get("origin") ?? undefined,
+    nonce: ticket?.nonce,
+    nonceUntil: ticket?.exp,
+  });
   // The request's deadline is not the socket's.
   const { deadlineAt: _, ...lasting } = context;
   return new Request(url, { headers: { upgrade: "websocket", [CONTEXT_HEADER]: headerJson(lasting) } });

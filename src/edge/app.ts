@@ -5,7 +5,7 @@
  * It must not let an exception, a stack or a cause out, and must not log what is not on its own list of fields.
  */
 import { Hono, type Context } from "hono";
-import { reject, type Rejection } from "../protocol/problems.ts";
+import { reject, type Rejection, type Result } from "../protocol/problems.ts";
 import { checkScope } from "../protocol/scopes.ts";
 import type { Lang } from "../protocol/texts.ts";
 import { drain } from "./body.ts";
@@ -16,10 +16,11 @@ import { macOf } from "./keys.ts";
 import { pageCursors } from "./page-cursor.ts";
 import type { EdgePorts } from "./ports.ts";
 import { INTERNAL, problemResponse } from "./problems.ts";
-import { requestContext } from "./request-context.ts";
+import { requestContext, type SignedIn } from "./request-context.ts";
 import type { Answered, EdgeServices, RawInput, Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
 import { signInWith, type SignIn } from "./sign-in.ts";
+import { ticketIn, tickets } from "./tickets.ts";
 import { openTrace, type Trace } from "./trace.ts";
 
 export interface Edge {
@@ -45,6 +46,7 @@ export function createEdge(ports: EdgePorts): Edge {
     ...ports,
     cursors: pageCursors(settings.masterKey),
     conversationIds: macOf(settings.masterKey, "conversation-ids"),
+    tickets: tickets(settings.masterKey),
   };
   // Called as a method of something else, the platform's fetch refuses.
   const outside: typeof fetch = ports.fetch ?? ((input, init) => fetch(input, init));
@@ -119,14 +121,26 @@ async function serveUser(
   signIn: SignIn,
   note: Note,
 ): Promise<Answered> {
-  const signed = await signIn(raw.request, raw.trace);
+  const ticket = route.takesTicket && !raw.request.headers.has("authorization") ? ticketIn(raw.request.headers) : null;
+  const signed = ticket === null ? await signIn(raw.request, raw.trace) : await signInWithTicket(ticket, raw, edge);
   if (!signed.ok) return signed;
+  const { ticket: used } = signed.value;
   const context = requestContext(signed.value, raw.trace, edge.settings.requestTimeoutMs);
   note.tenantId = context.tenantId;
   note.userId = context.userId;
   note.lang = langFor(raw.request, context.locale);
   const rejection = checkScope(context, route.scope) ?? (await edge.admit?.(context, route)) ?? null;
-  return rejection === null ? route.run(raw, edge, context) : { ok: false, rejection };
+  if (rejection !== null) return { ok: false, rejection };
+  return route.run(used ? { ...raw, ticket: used } : raw, edge, context);
+}
+
+async function signInWithTicket(ticket: string, raw: RawInput, edge: EdgeServices): Promise<Result<SignedIn>> {
+  const { request, params } = raw;
+  const place = { conversationId: params["id"] ?? "", origin: request.headers.get("origin"), now: edge.now() };
+  const opened = await edge.tickets.open(ticket, place);
+  if (!opened.ok) return opened;
+  const { principal, signedInUntil, nonce, exp } = opened.value;
+  return { ok: true, value: { principal, expiresAt: signedInUntil, ticket: { nonce, exp } } };
 }
 
 function refuse(rejection: Rejection, trace: Trace, note: Note, headers?: Readonly<Record<string, string>>): Response {

@@ -4,7 +4,7 @@
  */
 import { lengthPrefixed, utf8 } from "./bytes.ts";
 
-export type Purpose = "development-sign-in" | "page-cursors" | "conversation-ids";
+export type Purpose = "development-sign-in" | "page-cursors" | "conversation-ids" | "tickets";
 
 /** 32 bytes for this purpose. */
 export async function deriveKey(masterKey: string, purpose: Purpose): Promise<Uint8Array<ArrayBuffer>> {

@@ -13,6 +13,7 @@ import type { EdgePorts } from "./ports.ts";
 import { NOT_FOUND } from "./problems.ts";
 import { readQuery } from "./query.ts";
 import { fieldErrors } from "../protocol/schema-errors.ts";
+import type { TicketUse, Tickets } from "./tickets.ts";
 import type { Trace } from "./trace.ts";
 import type { Mac } from "./keys.ts";
 
@@ -22,6 +23,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export interface EdgeServices extends EdgePorts {
   readonly cursors: PageCursors;
   readonly conversationIds: Mac;
+  readonly tickets: Tickets;
 }
 
 export interface Answer {
@@ -38,6 +40,8 @@ export interface RawInput {
   readonly url: URL;
   readonly trace: Trace;
   readonly params: Readonly<Record<string, string>>;
+  /** The ticket that the caller signed in with; absent: with a token. */
+  readonly ticket?: TicketUse;
 }
 
 interface Input<P, Q, B> {
@@ -52,6 +56,7 @@ interface Input<P, Q, B> {
 }
 export interface UserInput<P, Q, B> extends Input<P, Q, B> {
   readonly context: RequestContext;
+  readonly ticket?: TicketUse;
 }
 
 export interface AnswerDescription {
@@ -69,6 +74,8 @@ export interface RouteDescription {
   readonly path: string;
   readonly summary: string;
   readonly auth: "none" | "user";
+  /** A ticket will do instead of a token. */
+  readonly takesTicket: boolean;
   /** The scope that the edge asks for; null: none, or decided further in. */
   readonly scope: string | null;
   readonly params: z.ZodObject;
@@ -95,12 +102,13 @@ export type Route = RouteDescription &
 
 export const NONE = z.object({});
 
-type Described = "auth" | "params" | "query" | "body" | "bodyOptional" | "types" | "problems";
+type Described = "auth" | "takesTicket" | "params" | "query" | "body" | "bodyOptional" | "types" | "problems";
 type Spec<P, Q, B> = Omit<RouteDescription, Described> & {
   readonly params: z.ZodObject & z.ZodType<P>;
   readonly query: z.ZodObject & z.ZodType<Q>;
   readonly body: z.ZodType<B>;
   readonly bodyUse: "none" | "optional" | "required";
+  readonly takesTicket?: true;
   readonly types?: readonly MediaType[];
   readonly problems?: readonly ProblemCode[];
 };
@@ -114,7 +122,9 @@ export function userRoute<P, Q, B>(
     auth: "user",
     run: async (raw, edge, context) => {
       const input = await readInput(spec, raw);
-      return input.ok ? spec.handle({ ...input.value, context }, edge) : input;
+      if (!input.ok) return input;
+      const { ticket } = raw;
+      return spec.handle({ ...input.value, context, ...(ticket ? { ticket } : {}) }, edge);
     },
   };
 }
@@ -145,6 +155,7 @@ function describe<P, Q, B>(spec: Spec<P, Q, B>) {
     answers,
     body: spec.bodyUse === "none" ? null : spec.body,
     bodyOptional: spec.bodyUse === "optional",
+    takesTicket: spec.takesTicket ?? false,
     types: spec.types ?? JSON_ONLY,
     problems: spec.problems ?? [],
   };

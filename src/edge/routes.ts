@@ -8,6 +8,7 @@ import type { Route } from "./route.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { agentsRoute, SERVICE_ROUTES } from "./service-routes.ts";
 import { STREAM_ROUTE } from "./stream-route.ts";
+import { TICKET_ROUTE } from "./ticket-route.ts";
 
 export const routesOf = ({ settings, history, agents }: EdgePorts): readonly Route[] => [
   ...SERVICE_ROUTES,
@@ -16,6 +17,7 @@ export const routesOf = ({ settings, history, agents }: EdgePorts): readonly Rou
   ...(history ? [conversationListRoute(history)] : []),
   ...LOG_ROUTES,
   ...EVENT_ROUTES,
+  TICKET_ROUTE,
   STREAM_ROUTE,
   ...RUN_ROUTES,
   ...(settings.devSignIn ? [DEVELOPMENT_ROUTE] : []),

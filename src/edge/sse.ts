@@ -15,7 +15,6 @@ export function cursorOf(request: Request, after?: string): Result<string | unde
 }
 
 export interface Streaming extends Watching {
-  readonly request: Request;
   readonly filter?: StreamFilter;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -18,12 +18,27 @@ export const STREAM_ROUTE: Route = userRoute({
   body: NO_BODY,
   bodyUse: "none",
   key: "none",
+  takesTicket: true,
   answers: { 101: { description: "The socket.", schema: null } },
-  problems: ["not_found", "gone", "not_acceptable", "cursor_invalid", "origin_forbidden", "too_many_sockets"],
-  handle: async ({ request, context, params: { id }, query: { after } }, edge) => {
+  problems: [
+    "not_found",
+    "gone",
+    "not_acceptable",
+    "cursor_invalid",
+    "origin_forbidden",
+    "too_many_sockets",
+    "ticket_invalid",
+  ],
+  handle: async ({ request, context, params: { id }, query: { after }, ticket }, edge) => {
     const refused = checkHandshake(request);
     if (refused) return { ok: false, rejection: refused };
-    const socket = await openSocket(edge, { context, conversationId: id, after });
+    const socket = await openSocket(edge, {
+      request,
+      context,
+      conversationId: id,
+      after,
+      ...(ticket ? { ticket } : {}),
+    });
     if (!socket.ok) return socket;
     // The object chose the subprotocol; nothing else that it says goes to the client.
     const headers = { "sec-websocket-protocol": SUBPROTOCOL };

@@ -14,6 +14,7 @@ import type {
   Journal,
   OutboxJournal,
   Receipt,
+  TicketBook,
   TimerKind,
   Tombstone,
 } from "../actor/ports.ts";
@@ -32,6 +33,7 @@ import { MIGRATIONS } from "./migrations.ts";
 import * as outbox from "./outbox.ts";
 import type { SqlDatabase } from "./sql-database.ts";
 import { StorageLostError } from "./storage-lost.ts";
+import { burnTicket } from "./tickets.ts";
 import { readTombstone, writeTombstone } from "./tombstone.ts";
 
 /** What the journal needs beside SQL. */
@@ -51,7 +53,7 @@ interface Opened {
   head: number;
 }
 
-export class SqlJournal implements Journal, OutboxJournal {
+export class SqlJournal implements Journal, OutboxJournal, TicketBook {
   readonly #db: SqlDatabase;
   readonly #host: JournalHost;
   readonly #migrations: readonly ActorMigration[];
@@ -167,6 +169,11 @@ export class SqlJournal implements Journal, OutboxJournal {
 
   alarmFired(): void {
     if (this.#look()) clearMeta(this.#db, "alarm_at");
+  }
+
+  burnTicket(nonce: string, expiresAt: number, now: number): boolean {
+    this.#required();
+    return this.#db.transactionSync(() => burnTicket(this.#db, nonce, expiresAt, now));
   }
 
   async erase(tombstone: Tombstone): Promise<void> {

@@ -56,7 +56,13 @@ CREATE TABLE overflow (
 ) STRICT, WITHOUT ROWID;
 `;
 
-export const MIGRATIONS: readonly ActorMigration[] = [{ id: 1, sql: LOG }];
+/** Nonces of tickets that were used, until the ticket itself has expired. */
+const TICKETS = `CREATE TABLE tickets (nonce TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID`;
+
+export const MIGRATIONS: readonly ActorMigration[] = [
+  { id: 1, sql: LOG },
+  { id: 2, sql: TICKETS },
+];
 
 /** Of an erased conversation, in a database that holds nothing else: no migration ever runs on it. */
 export const TOMBSTONE_TABLE = `CREATE TABLE IF NOT EXISTS tombstone (

@@ -6,6 +6,7 @@ import type { RequestContext } from "../protocol/principal.ts";
 import { PROBLEM_TITLES } from "../protocol/problem-titles.ts";
 import { problemOf, reject, type Rejection, type Result } from "../protocol/problems.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
+import type { ClientFrame } from "../protocol/commands.ts";
 import { checkCommandScope } from "../protocol/scopes.ts";
 import { langOf } from "../protocol/texts.ts";
 import { commandOf, parseClientFrame, type CommandFrame } from "./client-frames.ts";
@@ -15,6 +16,8 @@ import { closeSocket, contextOf, type SocketLike, type Watcher } from "./sockets
 export interface Dispatching {
   readonly conversationId: string;
   readonly command: (context: RequestContext, request: CommandRequest) => Promise<Result<CommandAnswer>>;
+  /** With a ticket for this very socket; what it is answered is acknowledged. Absent: no ticket is good here. */
+  readonly refresh?: (ticket: string, watcher: Watcher) => Promise<Result<unknown>>;
   readonly failed: (error: unknown, watcher: Watcher) => void;
 }
 
@@ -28,18 +31,23 @@ export async function dispatch(socket: SocketLike, message: string | ArrayBuffer
     return;
   }
   const { frame } = inbound;
-  if (frame.type === "refresh") {
-    refuse(socket, watcher, reject("ticket_invalid", "This ticket is not known here."), frame.id);
-    return;
-  }
   try {
-    const answer = await send(frame, contextOf(watcher), to);
+    const answer = await answerTo(frame, watcher, to);
     if (answer.ok) say(socket, ackFrame(frame.id, answer.value.body, answer.value.replayed));
     else refuse(socket, watcher, answer.rejection, frame.id);
   } catch (error) {
     to.failed(error, watcher);
     refuse(socket, watcher, reject("internal", "Something broke; the same command may be sent again."), frame.id);
   }
+}
+
+const UNKNOWN_TICKET: Result<never> = { ok: false, rejection: reject("ticket_invalid", "No ticket is good here.") };
+type Acknowledged = { readonly body: unknown; readonly replayed: boolean };
+
+async function answerTo(frame: ClientFrame, watcher: Watcher, to: Dispatching): Promise<Result<Acknowledged>> {
+  if (frame.type !== "refresh") return send(frame, contextOf(watcher), to);
+  const refreshed = (await to.refresh?.(frame.ticket, watcher)) ?? UNKNOWN_TICKET;
+  return refreshed.ok ? { ok: true, value: { body: refreshed.value, replayed: false } } : refreshed;
 }
 
 async function send(frame: CommandFrame, context: RequestContext, to: Dispatching): Promise<Result<CommandAnswer>> {

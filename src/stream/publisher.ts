@@ -6,7 +6,7 @@
  * A watcher that does not read: above the first bound previews are left out, and one `partial` follows when it has
  * caught up; above the second, or too long above the first, its socket is closed, to come back with its cursor.
  */
-import type { EncodedEvent, Log, Publisher } from "../actor/ports.ts";
+import type { EncodedEvent, Log, Publisher, SignIns } from "../actor/ports.ts";
 import { CLOSE, type Delta } from "../protocol/frames.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { State } from "../run/state.ts";
@@ -22,7 +22,7 @@ export interface PublisherDeps {
   readonly log: Pick<Log, "warn">;
 }
 
-export class SocketPublisher implements Publisher {
+export class SocketPublisher implements Publisher, SignIns {
   readonly #deps: PublisherDeps;
   /** Closed in this life, but still listed until the other side answers. */
   readonly #closed = new WeakSet<SocketLike>();
@@ -58,6 +58,16 @@ export class SocketPublisher implements Publisher {
 
   close(code: number, reason: string, userId?: string): void {
     for (const socket of this.#deps.sockets.all(userId)) this.#close(socket, code, reason);
+  }
+
+  nextEnd(): number | null {
+    const open = this.#deps.sockets.all().filter((socket) => !this.#closed.has(socket));
+    const ends = open.flatMap(({ watcher }) => watcher?.expiresAt ?? []);
+    return ends.length === 0 ? null : Math.min(...ends);
+  }
+
+  endDue(): void {
+    for (const socket of this.#deps.sockets.all()) this.admits(socket);
   }
 
   /** True while the sign-in holds; otherwise the socket is closed. Asked before every command that it brings. */

@@ -11,6 +11,8 @@ export interface Watcher {
   readonly traceId: string;
   /** Epoch ms until which the sign-in holds. */
   readonly expiresAt: number;
+  /** Of the page that opened it; absent: no browser. */
+  readonly origin?: string;
   /** Since when it has been too far behind to be sent previews, and whether it missed one. */
   readonly slow?: { readonly since: number; readonly missed: boolean };
 }
@@ -18,11 +20,18 @@ export interface Watcher {
 /** What a socket kept, read with suspicion: another release may have written it. */
 export function watcherIn(kept: unknown): Watcher | null {
   if (typeof kept !== "object" || kept === null) return null;
-  const { principal, requestId, traceId, expiresAt, slow } = kept as Partial<Record<keyof Watcher, unknown>>;
+  const { principal, requestId, traceId, expiresAt, origin, slow } = kept as Partial<Record<keyof Watcher, unknown>>;
   const known = Principal.safeParse(principal);
   if (!known.success || typeof requestId !== "string" || typeof traceId !== "string") return null;
   if (typeof expiresAt !== "number") return null;
-  return { principal: known.data, requestId, traceId, expiresAt, ...(isSlow(slow) ? { slow } : {}) };
+  return {
+    principal: known.data,
+    requestId,
+    traceId,
+    expiresAt,
+    ...(typeof origin === "string" ? { origin } : {}),
+    ...(isSlow(slow) ? { slow } : {}),
+  };
 }
 
 const isSlow = (slow: unknown): slow is NonNullable<Watcher["slow"]> =>

@@ -137,6 +137,7 @@ describe("the table of routes", () => {
         "POST /dev/token",
         "POST /v1/conversations",
         "POST /v1/conversations/:id/runs",
+        "POST /v1/conversations/:id/tickets",
         "POST /v1/runs/:id/cancel",
         "POST /v1/runs/:id/resume",
         "POST /v1/runs/:id/retry",

@@ -254,6 +254,31 @@ describe("an expired sign-in", () => {
   });
 });
 
+describe("sign-ins that end", () => {
+  test("are known by the earliest of those who still watch", () => {
+    const [alice, bob] = [new FakeSocket("alice", { expiresAt: 2_000 }), new FakeSocket("bob", { expiresAt: 3_000 })];
+    const stage = new Stage(alice, bob);
+    expect(new Stage().publisher.nextEnd()).toBeNull();
+    expect(stage.publisher.nextEnd()).toBe(2_000);
+    stage.now = 2_000;
+    stage.publisher.endDue();
+    // Closed by us, but listed until the other side answers.
+    expect(stage.publisher.nextEnd()).toBe(3_000);
+    expect([alice.closes, bob.closes]).toEqual([[{ code: 3000, reason: "token expired" }], []]);
+    stage.publisher.endDue();
+    expect(alice.closes).toHaveLength(1);
+  });
+
+  test("do not end for a socket that was refreshed", () => {
+    const alice = new FakeSocket("alice", { expiresAt: 2_000 });
+    const stage = new Stage(alice);
+    if (alice.watcher) alice.keep({ ...alice.watcher, expiresAt: 9_000 });
+    stage.now = 2_000;
+    stage.publisher.endDue();
+    expect([stage.publisher.nextEnd(), alice.closes]).toEqual([9_000, []]);
+  });
+});
+
 test("one user's sockets can be closed alone", () => {
   const alice = new FakeSocket("alice");
   const vic = new FakeSocket("vic");

@@ -3,7 +3,7 @@ import { deploymentOf } from "./deployment.ts";
 import { createEdge, type Edge } from "./edge/app.ts";
 import { refusingEdge } from "./edge/refusing-edge.ts";
 import { stubFor } from "./edge/stub-for.ts";
-import { conversationLists } from "./history/conversation-lists.ts";
+import { historyReader } from "./history/history-reader.ts";
 import { createLog } from "./observe/log.ts";
 import { langOf } from "./protocol/texts.ts";
 
@@ -20,7 +20,7 @@ async function edgeOf(env: Env): Promise<Edge> {
       log,
       now: () => clock.now(),
       actor: (tenant, conversationId) => stubFor(env, tenant, conversationId),
-      history: conversationLists(env.HISTORY),
+      history: historyReader(env.HISTORY),
       agents: (locale) => agents.describe(langOf(locale)),
       readiness: async () => ({ history: await answers(env.HISTORY), app: await answers(env.APP) }),
     });

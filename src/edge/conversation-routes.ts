@@ -1,15 +1,10 @@
-/** Conversations: make, list, look, rename, archive, share. */
-import * as z from "zod";
+/** Conversations: make, look, rename, archive, share. */
 import { CreateConversation, PutParticipant, UpdateConversation } from "../protocol/commands.ts";
 import { Conversation } from "../protocol/conversation.ts";
-import { ConversationSummary } from "../protocol/history.ts";
 import { conversationIdOf } from "../protocol/ids.ts";
-import { reject } from "../protocol/problems.ts";
 import { SCOPES } from "../protocol/roles.ts";
 import { callActor } from "./call-actor.ts";
-import { ConversationPath, pageOf, ParticipantPath } from "./paths.ts";
-import type { HistoryReader } from "./ports.ts";
-import { Limit, PageCursorText } from "./query.ts";
+import { ConversationPath, ParticipantPath } from "./paths.ts";
 import { NO_BODY, NONE, ok, userRoute, type EdgeServices, type Route } from "./route.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -105,50 +100,6 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
       runCommand(edge, { context, conversationId: id, command: { type: "remove_participant", userId, body: {} } }),
   }),
 ];
-
-/** Absent where there is no history to read. */
-export const conversationListRoute = (history: HistoryReader): Route =>
-  userRoute({
-    method: "GET",
-    path: "/v1/conversations",
-    summary: "My conversations and those shared with me. A projection: each row says to which event it has come.",
-    scope: read,
-    params: NONE,
-    query: z.object({
-      q: z.string().min(1).max(256).optional(),
-      agent: z.string().min(1).max(64).optional(),
-      limit: Limit,
-      order: z.enum(["asc", "desc"]).default("desc"),
-      cursor: PageCursorText,
-    }),
-    body: NO_BODY,
-    bodyUse: "none",
-    key: "none",
-    answers: { 200: { description: "A page, newest first.", schema: pageOf(ConversationSummary) } },
-    problems: ["cursor_invalid", "history_unavailable"],
-    handle: async ({ context, trace, query: { q, agent, limit, order, cursor } }, edge) => {
-      const { tenantId, userId } = context;
-      const binding = ["conversations", tenantId, userId, order, q ?? "", agent ?? ""];
-      const after = cursor === undefined ? null : await edge.cursors.open(cursor, binding);
-      if (after?.ok === false) return after;
-      try {
-        const page = await history.list(tenantId, userId, {
-          limit,
-          order,
-          ...(q === undefined ? {} : { q }),
-          ...(agent === undefined ? {} : { agent }),
-          ...(after === null ? {} : { after: after.value }),
-        });
-        if (!page.ok) return page;
-        const { data, nextCursor } = page.value;
-        return ok(200, { data, nextCursor: nextCursor === null ? null : await edge.cursors.seal(nextCursor, binding) });
-      } catch (error) {
-        edge.log.error("history_unreadable", error, { requestId: trace.requestId });
-        const detail = "Lists cannot be read now; conversations themselves can.";
-        return { ok: false, rejection: reject("history_unavailable", detail, { retryAfterMs: 5_000 }) };
-      }
-    },
-  });
 
 /**
  * 16 bytes: random, or made of tenant and key, so that a retry reaches the actor that has the receipt. The user is not

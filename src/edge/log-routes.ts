@@ -1,14 +1,19 @@
-/** What a conversation holds, read in pages: messages and runs. */
+/**
+ * What a conversation holds, read in pages: messages and runs. The actor answers; while it cannot, the history does for
+ * messages, and says that it may lag.
+ */
 import * as z from "zod";
 import { Message } from "../protocol/message.ts";
-import type { RequestContext } from "../protocol/principal.ts";
+import { principalOf, type RequestContext } from "../protocol/principal.ts";
 import { reject, type Result } from "../protocol/problems.ts";
 import { SCOPES } from "../protocol/roles.ts";
-import type { Page } from "../protocol/rpc.ts";
+import { renderMessage } from "../protocol/render-message.ts";
+import type { MessageQuery, Page } from "../protocol/rpc.ts";
 import { Run } from "../protocol/run.ts";
 import { callActor } from "./call-actor.ts";
+import { langFor } from "./language.ts";
 import { ConversationPath, pageOf } from "./paths.ts";
-import type { Actor } from "./ports.ts";
+import type { Actor, StalePage } from "./ports.ts";
 import { Limit, PageCursorText } from "./query.ts";
 import { NO_BODY, ok, userRoute, type Answered, type EdgeServices, type Route } from "./route.ts";
 
@@ -21,6 +26,11 @@ const common = {
   problems: ["not_found", "gone", "cursor_invalid"],
 } as const;
 
+const MessagePage = pageOf(Message).extend({
+  stale: z.literal(true).optional(),
+  asOfSeq: z.int().nonnegative().optional(),
+});
+
 export const LOG_ROUTES: readonly Route[] = [
   userRoute({
     ...common,
@@ -28,8 +38,8 @@ export const LOG_ROUTES: readonly Route[] = [
     summary: "What people read, oldest first.",
     params: ConversationPath,
     query: z.object({ limit: Limit, order: z.enum(["asc", "desc"]).default("asc"), cursor: PageCursorText }),
-    answers: { 200: { description: "A page.", schema: pageOf(Message) } },
-    handle: ({ context, params: { id }, query: { limit, order, cursor } }, edge) =>
+    answers: { 200: { description: "A page. stale: from the history, up to asOfSeq.", schema: MessagePage } },
+    handle: ({ request, context, params: { id }, query: { limit, order, cursor } }, edge) =>
       pageByNumber(edge, context, {
         conversationId: id,
         list: `messages:${order}`,
@@ -37,6 +47,8 @@ export const LOG_ROUTES: readonly Route[] = [
         // Descending pages go down from the end, which is beyond every number.
         first: order === "asc" ? 0 : Number.MAX_SAFE_INTEGER,
         ask: (actor, after) => actor.messages(context, id, { after, limit, order }),
+        otherwise: (after) => staleMessages(edge, context, id, { after, limit, order }),
+        show: (message) => renderMessage(message, langFor(request, context.locale)),
       }),
   }),
   userRoute({
@@ -63,6 +75,10 @@ interface NumberedList<T> {
   readonly cursor: string | undefined;
   readonly first: number;
   readonly ask: (actor: Actor, position: number) => Promise<Result<Page<T>>>;
+  /** While the actor cannot answer; null: nothing is known here either. */
+  readonly otherwise?: (position: number) => Promise<StalePage<T> | null>;
+  /** For this reader; absent: as it is. */
+  readonly show?: (row: T) => T;
 }
 
 /** The actor pages by number; outside, the number travels sealed. */
@@ -78,9 +94,30 @@ async function pageByNumber<T>(edge: EdgeServices, context: RequestContext, list
       return { ok: false, rejection: reject("cursor_invalid", "The cursor is not one of this list.") };
     }
   }
+  const shown = async ({ nextCursor, ...rest }: Page<T>) =>
+    ok(200, {
+      ...rest,
+      data: list.show ? rest.data.map(list.show) : rest.data,
+      nextCursor: nextCursor === null ? null : await edge.cursors.seal(nextCursor, binding),
+    });
   const asked = { context, conversationId, repeatable: true };
   const page = await callActor(edge, { ...asked, ask: (actor) => list.ask(actor, position) });
-  if (!page.ok) return page;
-  const { data, nextCursor } = page.value;
-  return ok(200, { data, nextCursor: nextCursor === null ? null : await edge.cursors.seal(nextCursor, binding) });
+  if (page.ok) return shown(page.value);
+  const known = page.rejection.code === "overloaded" ? await list.otherwise?.(position) : null;
+  return known ? shown(known) : page;
+}
+
+/** null: the history cannot be read either, and the actor's own refusal stands. */
+async function staleMessages(
+  edge: EdgeServices,
+  context: RequestContext,
+  conversationId: string,
+  query: MessageQuery,
+): Promise<StalePage<Message> | null> {
+  try {
+    return (await edge.history?.messages(principalOf(context), conversationId, query)) ?? null;
+  } catch (error) {
+    edge.log.error("history_unreadable", error, { requestId: context.requestId });
+    return null;
+  }
 }

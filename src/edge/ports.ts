@@ -1,9 +1,10 @@
 /** What the edge needs from the world; `index.ts` wires it, tests hand in fakes. */
 import type { AgentDescription } from "../protocol/agent.ts";
-import type { ConversationSummary } from "../protocol/history.ts";
-import type { RequestContext } from "../protocol/principal.ts";
+import type { ConversationSummary, InboxItem } from "../protocol/history.ts";
+import type { Message } from "../protocol/message.ts";
+import type { Principal, RequestContext } from "../protocol/principal.ts";
 import type { Rejection, Result } from "../protocol/problems.ts";
-import type { ConversationRpc, Page } from "../protocol/rpc.ts";
+import type { ConversationRpc, MessageQuery, Page } from "../protocol/rpc.ts";
 import type { Settings } from "./settings.ts";
 import type { Tenant } from "./stub-for.ts";
 
@@ -27,9 +28,25 @@ export interface ConversationListQuery {
   readonly after?: string;
 }
 
+export interface InboxQuery {
+  /** Epoch ms: what has expired by then is nobody's to decide. */
+  readonly now: number;
+  readonly limit: number;
+  readonly after?: string;
+}
+
+/** What the history knows, which may be less than there is by now. */
+export interface StalePage<T> extends Page<T> {
+  readonly stale: true;
+  readonly asOfSeq: number;
+}
+
 /** Reads of the history. Throws when it cannot be read: the edge answers `history_unavailable`. */
 export interface HistoryReader {
   list(tenantId: string, userId: string, query: ConversationListQuery): Promise<Result<Page<ConversationSummary>>>;
+  confirmations(reader: Principal, query: InboxQuery): Promise<Result<Page<InboxItem>>>;
+  /** null: the history knows of nothing here that is this reader's. */
+  messages(reader: Principal, conversationId: string, query: MessageQuery): Promise<StalePage<Message> | null>;
 }
 
 export interface EdgePorts {

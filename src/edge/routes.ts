@@ -1,7 +1,8 @@
 /** Every route of the service, in one table. What is not here does not exist: neither in the app nor in its document. */
-import { CONVERSATION_ROUTES, conversationListRoute } from "./conversation-routes.ts";
+import { CONVERSATION_ROUTES } from "./conversation-routes.ts";
 import { DEVELOPMENT_ROUTE } from "./development-route.ts";
 import { EVENT_ROUTES } from "./event-routes.ts";
+import { historyRoutes } from "./history-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import type { EdgePorts } from "./ports.ts";
 import type { Route } from "./route.ts";
@@ -14,7 +15,7 @@ export const routesOf = ({ settings, history, agents }: EdgePorts): readonly Rou
   ...SERVICE_ROUTES,
   ...(agents ? [agentsRoute(agents)] : []),
   ...CONVERSATION_ROUTES,
-  ...(history ? [conversationListRoute(history)] : []),
+  ...(history ? historyRoutes(history) : []),
   ...LOG_ROUTES,
   ...EVENT_ROUTES,
   TICKET_ROUTE,

@@ -4,7 +4,7 @@ import { NOT_FOUND } from "../../src/edge/problems.ts";
 import { ConversationId } from "../../src/protocol/ids.ts";
 import { reject } from "../../src/protocol/problems.ts";
 import { NOT_FOUND as CORE_NOT_FOUND } from "../../src/run/authority.ts";
-import { CONVERSATION, emptyActor, problemIn, recordingActor, testEdge } from "./support/edge.ts";
+import { CONVERSATION, emptyActor, emptyHistory, problemIn, recordingActor, testEdge } from "./support/edge.ts";
 
 const create = (key?: string) => ({
   json: { agent: "planner" },
@@ -165,6 +165,7 @@ describe("the list of conversations", () => {
   function reader() {
     const asked: { tenantId: string; userId: string; query: ConversationListQuery }[] = [];
     const history: HistoryReader = {
+      ...emptyHistory,
       list: async (tenantId, userId, query) => {
         asked.push({ tenantId, userId, query });
         return { ok: true, value: { data: [row], nextCursor: "17|x" } };
@@ -215,6 +216,7 @@ describe("the list of conversations", () => {
 
   it("is 503 while the history cannot be read, and never an empty page", async () => {
     const history: HistoryReader = {
+      ...emptyHistory,
       list: async () => {
         throw new Error("D1_ERROR canary");
       },

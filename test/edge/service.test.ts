@@ -3,7 +3,16 @@ import { refusingEdge } from "../../src/edge/refusing-edge.ts";
 import { routesOf } from "../../src/edge/routes.ts";
 import { readSettings, SettingsRefused } from "../../src/edge/settings.ts";
 import { PROBLEMS, reject } from "../../src/protocol/problems.ts";
-import { BASE, DEVELOPMENT, emptyActor, NOW, problemIn, recordingActor, testEdge } from "./support/edge.ts";
+import {
+  BASE,
+  DEVELOPMENT,
+  emptyActor,
+  emptyHistory,
+  NOW,
+  problemIn,
+  recordingActor,
+  testEdge,
+} from "./support/edge.ts";
 import { hello, KEYED, RUNS } from "./support/bad-requests.ts";
 
 describe("the service", () => {
@@ -104,7 +113,7 @@ describe("the table of routes", () => {
     log: quiet,
     now: () => NOW,
     agents: async () => [],
-    history: { list: async () => ({ ok: true, value: { data: [], nextCursor: null } }) },
+    history: emptyHistory,
   });
 
   it("has each method of each path once, with what a document needs of it", () => {
@@ -123,6 +132,7 @@ describe("the table of routes", () => {
         "GET /healthz",
         "GET /readyz",
         "GET /v1/agents",
+        "GET /v1/confirmations",
         "GET /v1/conversations",
         "GET /v1/conversations/:id",
         "GET /v1/conversations/:id/events",

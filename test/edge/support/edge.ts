@@ -1,6 +1,6 @@
 /** An edge in plain Node, with a clock to turn, a log to read and actors to script. */
 import { createEdge, type Edge } from "../../../src/edge/app.ts";
-import type { Actor, EdgePorts } from "../../../src/edge/ports.ts";
+import type { Actor, EdgePorts, HistoryReader } from "../../../src/edge/ports.ts";
 import { readSettings } from "../../../src/edge/settings.ts";
 import { reject } from "../../../src/protocol/problems.ts";
 import type { CommandRequest } from "../../../src/protocol/rpc.ts";
@@ -28,6 +28,13 @@ export const emptyActor: Actor = {
   messages: async () => ({ ok: false, rejection: NOT_FOUND }),
   events: async () => ({ ok: false, rejection: NOT_FOUND }),
   fetch: async () => new Response(null, { status: 404 }),
+};
+
+/** Knows nothing until a test says otherwise. */
+export const emptyHistory: HistoryReader = {
+  list: async () => ({ ok: true, value: { data: [], nextCursor: null } }),
+  confirmations: async () => ({ ok: true, value: { data: [], nextCursor: null } }),
+  messages: async () => null,
 };
 
 /** An actor that keeps what it was told and answers `null` bodies. */

@@ -198,8 +198,8 @@ export class Room {
       calmAt: 0,
       log,
       logJson: log.map((event) => JSON.stringify(event)),
-      rows: history.rows(this.id),
-      expectedRows: this.#expectedRows(tenantId),
+      rows: inOrder(history.rows(this.id)),
+      expectedRows: inOrder(this.#expectedRows(tenantId)),
       alarmAt: null,
       parked: 0,
     };
@@ -273,6 +273,15 @@ export class Room {
     }
   }
 }
+
+/** Two databases need not answer in the same order. */
+const inOrder = (rows: Observation["rows"]): Observation["rows"] =>
+  Object.fromEntries(
+    Object.entries(rows).map(([table, list]) => [
+      table,
+      list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+    ]),
+  );
 
 const modelOf = (seed: number, n: number): string => `crash-${seed}-${n}`;
 const markOf = (seed: number, n: number): string => `#${seed}-${n}`;

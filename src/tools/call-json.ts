@@ -1,6 +1,6 @@
 /**
  * One request to a backend that speaks JSON, and what its answer proves. Whatever leaves it open whether the other side
- * acted (no answer, a 5xx, a cut, unreadable or overlong body) is thrown as `AmbiguousOutcome`; what returns is a whole
+ * acted (no answer, a 5xx or 408, a cut, unreadable or overlong body) is thrown as `AmbiguousOutcome`; what returns is a whole
  * answer that the other side gave on purpose. Follows no redirect: a repeated POST would be a second act.
  */
 import { AmbiguousOutcome, type ToolFailure } from "./outcome.ts";
@@ -28,7 +28,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export async function callJson(call: JsonCall): Promise<JsonAnswer> {
   const { status, text } = await exchange(call);
   const body = parse(text);
-  if (status >= 500) {
+  // A 408 is a gateway's or server's time-out: by then the request may have been passed on.
+  if (status >= 500 || status === 408) {
     throw new AmbiguousOutcome({
       code: codeOf(body) ?? "GATEWAY_UNAVAILABLE",
       message: `The backend failed (HTTP ${status}).`,

@@ -56,6 +56,11 @@ test("a 5xx leaves it open, with the other side's own code where it has one", as
   expect(await doubt(page)).toMatchObject({ code: "GATEWAY_UNAVAILABLE", http: { status: 502 } });
 });
 
+test("a 408 leaves it open: somebody on the way had waited long enough", async () => {
+  const late = await answering((res) => res.writeHead(408).end());
+  expect(await doubt(late)).toMatchObject({ code: "GATEWAY_UNAVAILABLE", retryable: true, http: { status: 408 } });
+});
+
 test("a success that cannot be read leaves it open", async () => {
   const page = await answering((res) => res.writeHead(200).end("<html>hello</html>"));
   expect(await doubt(page)).toMatchObject({ code: "GATEWAY_BAD_RESPONSE", layer: "gateway" });

@@ -57,7 +57,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "参数或请求体里的用户、租户编号不构成权限；没有通过验证的用户即 401",
     },
     status: "works",
-    tests: ["test/edge/sign-in.test.ts", "test/agents/planner.test.ts", "test/worker/edge.test.ts"],
+    tests: ["test/edge/sign-in.test.ts", "test/agents/planner.test.ts", "test/worker/cases-inputs.test.ts"],
   },
   {
     n: 5,
@@ -132,7 +132,7 @@ export const FEATURES: readonly Feature[] = [
     n: 12,
     what: { en: "One click, one run: idempotency keys per tenant", zh: "一次点击，一次运行：租户级幂等键" },
     status: "works",
-    tests: ["test/actor/actor.test.ts", "test/tenant/registry.test.ts", "test/edge/idempotency-key.test.ts"],
+    tests: ["test/actor/actor.test.ts", "test/tenant/registry.test.ts", "test/worker/reliability-keys.test.ts"],
   },
   {
     n: 13,
@@ -141,7 +141,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "启动先持久登记，再在后台执行",
     },
     status: "works",
-    tests: ["test/run/starting.test.ts", "test/actor/actor.test.ts"],
+    tests: ["test/run/starting.test.ts", "test/worker/reliability-idempotency.test.ts"],
   },
   {
     n: 14,
@@ -150,7 +150,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "同一会话的运行串行；繁忙时由调用方选 `enqueue`、`reject` 或 `replace`",
     },
     status: "works",
-    tests: ["test/run/starting.test.ts"],
+    tests: ["test/run/starting.test.ts", "test/worker/cases-busy.test.ts"],
   },
   {
     n: 15,
@@ -159,7 +159,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "取消：立即存为意图，中止模型与工具，列出已发生的副作用",
     },
     status: "works",
-    tests: ["test/run/cancelling.test.ts", "test/actor/actor.test.ts"],
+    tests: ["test/run/cancelling.test.ts", "test/worker/reliability-cancel.test.ts"],
   },
   {
     n: 16,
@@ -168,7 +168,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "模型、工具、运行、确认分层超时，由闹钟驱动；不盲目重试",
     },
     status: "works",
-    tests: ["test/run/clocks.test.ts", "test/run/model.test.ts", "test/run/doubt.test.ts"],
+    tests: ["test/run/clocks.test.ts", "test/run/model.test.ts", "test/worker/reliability-deadlines.test.ts"],
   },
   {
     n: 17,
@@ -186,7 +186,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "崩溃、重新部署、被逐出之后，运行继续，或以如实的状态结束",
     },
     status: "works",
-    tests: ["test/run/doubt.test.ts", "test/actor/actor.test.ts", "scripts/demo.ts"],
+    tests: ["test/run/doubt.test.ts", "test/worker/reliability-recovery.test.ts", "scripts/demo.ts"],
   },
   {
     n: 19,
@@ -195,7 +195,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "从游标处重连，不漏不重",
     },
     status: "works",
-    tests: ["test/stream/greeting.test.ts", "test/worker/sockets.test.ts"],
+    tests: ["test/stream/greeting.test.ts", "test/worker/cases-sockets.test.ts", "test/worker/sse.test.ts"],
   },
   {
     n: 20,
@@ -213,7 +213,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "提议 → 存储 → 中断 → 决定 → 执行；同一轮里没有任何东西能溜过去",
     },
     status: "works",
-    tests: ["test/run/laws.test.ts", "test/run/confirming.test.ts", "test/worker/planner.test.ts"],
+    tests: ["test/run/laws.test.ts", "test/run/confirming.test.ts", "test/worker/cases-confirming.test.ts"],
   },
   {
     n: 22,
@@ -231,7 +231,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "确认经得起重启，可等数小时，到期由闹钟处理",
     },
     status: "works",
-    tests: ["test/run/closing.test.ts", "test/actor/actor.test.ts", "scripts/demo.ts"],
+    tests: ["test/run/closing.test.ts", "test/worker/reliability-lives.test.ts", "scripts/demo.ts"],
   },
   {
     n: 24,
@@ -258,7 +258,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "计划助手与运维助手端到端可用；计划可存 D1 或 REST 网关",
     },
     status: "works",
-    tests: ["test/agents", "test/worker/planner.test.ts", "scripts/transcript.ts"],
+    tests: ["test/agents", "test/worker/planner.test.ts", "test/worker/opspilot.test.ts", "scripts/transcript.ts"],
   },
   {
     n: 27,
@@ -363,7 +363,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "消息、运行、恢复、取消的 REST、WebSocket 与 SSE 接口",
     },
     status: "works",
-    tests: ["test/worker/edge.test.ts", "test/worker/sockets.test.ts", "test/worker/sse.test.ts"],
+    tests: ["test/worker/edge.test.ts", "test/worker/cases-sockets.test.ts", "test/worker/sse.test.ts"],
   },
   {
     n: 38,

@@ -13,8 +13,9 @@ import { HistoryDrain } from "./history/drain.ts";
 import { TICKET_INVALID, tickets, type Tickets } from "./edge/tickets.ts";
 import { parseCursor } from "./protocol/cursor.ts";
 import { readHandshake } from "./protocol/handshake.ts";
+import { DURATIONS } from "./protocol/limits.ts";
 import { principalOf, RequestContext } from "./protocol/principal.ts";
-import { problemOf, reject, type Rejection } from "./protocol/problems.ts";
+import { problemOf, reject, type Rejection, type Result } from "./protocol/problems.ts";
 import {
   CONTEXT_HEADER,
   type CommandRequest,
@@ -24,6 +25,7 @@ import {
   type RunQuery,
 } from "./protocol/rpc.ts";
 import { durableJournal } from "./storage/durable-journal.ts";
+import { StorageLostError } from "./storage/storage-lost.ts";
 import { dispatch } from "./stream/dispatch.ts";
 import { DurableSockets } from "./stream/durable-sockets.ts";
 import { greet } from "./stream/greeting.ts";
@@ -37,37 +39,56 @@ const NOT_OPEN = "the object is not open";
 export class ConversationObject extends DurableObject<Env> implements ConversationRpc {
   readonly #sockets: DurableSockets;
   #life: Life | null = null;
+  /** Why there is no life: a deployment that may not serve. */
+  #cause: unknown = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sockets = new DurableSockets(ctx);
     void ctx.blockConcurrencyWhile(async () => {
-      this.#life = openLife(ctx, env, this.#sockets, await deploymentOf(env));
+      try {
+        this.#life = openLife(ctx, env, this.#sockets, await deploymentOf(env));
+      } catch (error) {
+        // Thrown from here it would reset the object, and its alarm would be dropped after a few tries.
+        this.#cause = error;
+      }
     });
   }
 
   command(context: RequestContext, request: CommandRequest) {
-    return this.#open.actor.command(context, request);
+    return this.#told(context, ({ actor }) => actor.command(context, request));
   }
 
-  async snapshot(context: RequestContext) {
-    return this.#open.actor.reads.snapshot(principalOf(context));
+  snapshot(context: RequestContext) {
+    return this.#told(context, ({ actor }) => actor.reads.snapshot(principalOf(context)));
   }
 
-  async run(context: RequestContext, runId: string) {
-    return this.#open.actor.reads.run(principalOf(context), runId);
+  run(context: RequestContext, runId: string) {
+    return this.#told(context, ({ actor }) => actor.reads.run(principalOf(context), runId));
   }
 
-  async runs(context: RequestContext, _conversationId: string, query: RunQuery) {
-    return this.#open.actor.reads.runs(principalOf(context), query);
+  runs(context: RequestContext, _conversationId: string, query: RunQuery) {
+    return this.#told(context, ({ actor }) => actor.reads.runs(principalOf(context), query));
   }
 
-  async messages(context: RequestContext, _conversationId: string, query: MessageQuery) {
-    return this.#open.actor.reads.messages(principalOf(context), query);
+  messages(context: RequestContext, _conversationId: string, query: MessageQuery) {
+    return this.#told(context, ({ actor }) => actor.reads.messages(principalOf(context), query));
   }
 
-  async events(context: RequestContext, _conversationId: string, query: EventQuery) {
-    return this.#open.actor.reads.events(principalOf(context), query);
+  events(context: RequestContext, _conversationId: string, query: EventQuery) {
+    return this.#told(context, ({ actor }) => actor.reads.events(principalOf(context), query));
+  }
+
+  /** What storage has lost is said as a value: thrown, it would pass for a bug that may be tried again. */
+  async #told<T>(context: RequestContext, ask: (life: Life) => Result<T> | Promise<Result<T>>): Promise<Result<T>> {
+    const life = this.#open;
+    try {
+      return await ask(life);
+    } catch (error) {
+      if (!(error instanceof StorageLostError)) throw error;
+      life.deployment.log.error("storage_lost", error, { requestId: context.requestId, traceId: context.traceId });
+      return { ok: false, rejection: reject("storage_lost", "Something that was stored cannot be found any more.") };
+    }
   }
 
   /** The upgrade to a WebSocket. Only the edge calls it, with a request that it made itself. */
@@ -107,16 +128,20 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     const conversationId = actor.state.identity?.conversationId ?? "";
     await dispatch(socket, message, {
       conversationId,
-      command: (context, request) => actor.command(context, request),
-      refresh: (ticket, watcher) =>
-        refresh(socket, watcher, ticket, {
+      command: (context, request) => this.command(context, request),
+      refresh: async (ticket, watcher) => {
+        const refreshed = await refresh(socket, watcher, ticket, {
           open: (text, origin) => tickets.open(text, { conversationId, origin, now: Date.now() }),
           hidden: (principal) => {
             const watching = actor.watch(principal);
             return watching.ok ? null : watching.rejection;
           },
           burn: (nonce, exp) => journal.burnTicket(nonce, exp, Date.now()),
-        }),
+        });
+        // The new sign-in may end earlier than the old one.
+        actor.watched();
+        return refreshed;
+      },
       failed: (error, { requestId, traceId }) =>
         deployment.log.error("frame_failed", error, { requestId, traceId, conversationId }),
     });
@@ -131,12 +156,14 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     this.#open.deployment.log.warn("socket_error", { error: error instanceof Error ? error.name : typeof error });
   }
 
-  override alarm(): void {
-    this.#open.actor.alarm();
+  /** A deployment that may not serve keeps its alarms: what is due is done by the one that mends it. */
+  override async alarm(): Promise<void> {
+    if (this.#life) this.#life.actor.alarm();
+    else await this.ctx.storage.setAlarm(Date.now() + DURATIONS.watchdogMs);
   }
 
   get #open(): Life {
-    if (!this.#life) throw new Error(NOT_OPEN);
+    if (!this.#life) throw new Error(NOT_OPEN, { cause: this.#cause });
     return this.#life;
   }
 }

@@ -38,11 +38,12 @@ const clock: Clock = {
   },
 };
 
-let deployment: Promise<Deployment> | null = null;
+let deployment: Deployment | null = null;
 
 /** @throws SettingsRefused where this deployment may not serve */
-export function deploymentOf(env: Env): Promise<Deployment> {
-  deployment ??= build(env);
+export async function deploymentOf(env: Env): Promise<Deployment> {
+  // The value is kept, not its promise: a promise belongs to the request that made it, and a failure would stay.
+  deployment ??= await build(env);
   return deployment;
 }
 

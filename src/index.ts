@@ -1,6 +1,7 @@
 /** The Worker: hands each request to the edge, wired once per isolate. A root: it decides nothing. */
 import { deploymentOf } from "./deployment.ts";
 import { createEdge, type Edge } from "./edge/app.ts";
+import { localOnly, PUBLIC_DEVELOPMENT } from "./edge/local-only.ts";
 import { refusingEdge } from "./edge/refusing-edge.ts";
 import { stubFor } from "./edge/stub-for.ts";
 import { historyReader } from "./history/history-reader.ts";
@@ -10,12 +11,16 @@ import { langOf } from "./protocol/texts.ts";
 export { ConversationObject } from "./conversation-object.ts";
 export { RegistryObject } from "./tenant/registry-object.ts";
 
-let edge: Promise<Edge> | null = null;
+let edge: Edge | null = null;
 
+/** Kept once it serves; a failure is met anew by the next request, and may have passed. */
 async function edgeOf(env: Env): Promise<Edge> {
+  if (edge) return edge;
+  const refusing = (cause: unknown) =>
+    refusingEdge(cause, createLog({ service: "holdpoint" }, { development: false }), () => Date.now());
   try {
     const { settings, log, clock, agents } = await deploymentOf(env);
-    return createEdge({
+    const serving = createEdge({
       settings,
       log,
       now: () => clock.now(),
@@ -24,8 +29,10 @@ async function edgeOf(env: Env): Promise<Edge> {
       agents: (locale) => agents.describe(langOf(locale)),
       readiness: async () => ({ history: await answers(env.HISTORY), app: await answers(env.APP) }),
     });
+    edge = localOnly(serving, settings, refusing(PUBLIC_DEVELOPMENT));
+    return edge;
   } catch (error) {
-    return refusingEdge(error, createLog({ service: "holdpoint" }, { development: false }), () => Date.now());
+    return refusing(error);
   }
 }
 
@@ -41,7 +48,6 @@ async function answers(db: D1Database): Promise<boolean> {
 
 export default {
   async fetch(request, env): Promise<Response> {
-    edge ??= edgeOf(env);
-    return (await edge).fetch(request);
+    return (await edgeOf(env)).fetch(request);
   },
 } satisfies ExportedHandler<Env>;

@@ -7,10 +7,12 @@
  */
 import { cursorOf } from "../protocol/cursor.ts";
 import type { Command } from "../protocol/commands.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { Event } from "../protocol/events.ts";
 import { principalOf, type Principal, type RequestContext } from "../protocol/principal.ts";
 import { reject, type Rejection, type Result } from "../protocol/problems.ts";
 import type { Role } from "../protocol/roles.ts";
+import { redactRun, seesDetails } from "../protocol/redaction.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
 import { checkVisible, NOT_FOUND } from "../run/authority.ts";
 import { nextDeadline } from "../run/deadlines.ts";
@@ -64,6 +66,7 @@ export class ConversationActor {
       now: () => clock.now(),
       partial: () => this.#streaming.partial(),
       timers: (events) => this.#reminders.timersFor(events),
+      timersSet: (timers) => this.#reminders.timersSet(timers),
       committed: (encoded, state) => this.#committed(encoded, state),
     });
     this.#keys = new Keys({ ...ports, initialised: () => this.state.identity !== null });
@@ -72,7 +75,7 @@ export class ConversationActor {
       streaming: this.#streaming,
       state: () => this.#writer.state,
       transcript: () => this.#openTranscript(),
-      authHeader: (runId) => this.#credentials.of(runId),
+      authHeader: (runId) => this.#credentials.of(runId, clock.now()),
       deliver: (input, payloads) => void this.#writer.turn({ input, payloads }),
     });
     this.reads = new Reads(journal, () => this.state);
@@ -168,7 +171,9 @@ export class ConversationActor {
   }
 
   #facts(context: RequestContext, { conversationId, command }: CommandRequest): Promise<Facts> {
-    return factsOf(this.state, conversationId, command, principalOf(context), this.#ports);
+    const { agents, generation, journal } = this.#ports;
+    const full = () => journal.bytes() >= LIMITS.conversationBytes;
+    return factsOf(this.state, conversationId, command, principalOf(context), { agents, generation, full });
   }
 
   /** From the last look at the receipts to the commit there is no await (**I11**). */
@@ -184,17 +189,19 @@ export class ConversationActor {
       input: { type: "command", command, principal, facts },
       ...(claim ? { receipt: (state, made) => receiptOf(claim, answer(state, made)) } : {}),
     });
-    if (rejection) return { ok: false, rejection: this.#withRun(rejection, command) };
+    if (rejection) return { ok: false, rejection: this.#withRun(rejection, command, principal) };
     this.#credentials.keep(context, command, runs, this.state);
     const since = cursorOf(this.state.identity?.generation ?? "", seq);
     return { ok: true, value: { ...answer(this.state, events), replayed: false, since } };
   }
 
   /** A run that ended long ago is held reduced by the core; its view is a row here. */
-  #withRun(rejection: Rejection, command: Command): Rejection {
+  #withRun(rejection: Rejection, command: Command, principal: Principal): Rejection {
     if (rejection.code !== "run_finished" || rejection.extensions || !("runId" in command)) return rejection;
     const run = this.#ports.journal.endedRun(command.runId);
-    return run ? { ...rejection, extensions: { run } } : rejection;
+    if (!run) return rejection;
+    const details = seesDetails(readingRole(this.state, principal), principal.userId, run.by.id ?? null);
+    return { ...rejection, extensions: { run: details ? run : redactRun(run) } };
   }
 
   #checkTarget({ command, conversationId }: CommandRequest, principal: Principal): Rejection | null {

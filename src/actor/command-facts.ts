@@ -12,6 +12,8 @@ import type { AgentPort } from "./ports.ts";
 export interface FactSources {
   readonly agents: AgentPort;
   readonly generation: () => string;
+  /** Whether the conversation has the bytes that one may have. */
+  readonly full: () => boolean;
 }
 
 export async function factsOf(
@@ -19,15 +21,17 @@ export async function factsOf(
   conversationId: string,
   command: Command,
   principal: Principal,
-  { agents, generation }: FactSources,
+  { agents, generation, full }: FactSources,
 ): Promise<Facts> {
   switch (command.type) {
     case "create_conversation":
       return { create: { conversationId, generation: generation() } };
     case "start_run":
-      return { start: await agents.start(state, command.body.limits, principal) };
+      return {
+        start: { ...(await agents.start(state, command.body.limits, principal)), ...(full() ? { full: true } : {}) },
+      };
     case "retry_run":
-      return { start: await agents.start(state, undefined, principal) };
+      return { start: { ...(await agents.start(state, undefined, principal)), ...(full() ? { full: true } : {}) } };
     case "resume":
       return { resume: await resumeFacts(state, command, agents) };
     default:

@@ -28,7 +28,9 @@ export class Credentials {
     for (const id of this.#byRun.keys()) if (findRun(state, id)?.stop !== null) this.#byRun.delete(id);
   }
 
-  of(runId: string): string | null {
-    return this.#byRun.get(runId)?.header ?? null;
+  /** @param now epoch ms: one that has expired is none */
+  of(runId: string, now: number): string | null {
+    const credential = this.#byRun.get(runId);
+    return credential && credential.expiresAt > now ? credential.header : null;
   }
 }

@@ -36,7 +36,7 @@ export class Reads {
   snapshot(principal: Principal): Result<Conversation> {
     return this.#visible(principal, (state, role) => {
       const view = conversationView(state, role);
-      return answer(may(role, "read_details") ? view : redactConversation(view));
+      return answer(may(role, "read_details") ? view : redactConversation(view, principal.userId));
     });
   }
 
@@ -81,7 +81,8 @@ export class Reads {
         seesDetails(role, principal.userId, starter(event)) ? event : redactEvent(event),
       );
       const last = page.at(-1)?.event.seq ?? state.seq;
-      const more = page.length === limit || (last < state.seq && page.length > 0 && runId === undefined);
+      // A page may also end at its bound in bytes, which a count does not show.
+      const more = page.length === limit || (last < state.seq && page.length > 0);
       return answer({ data, nextCursor: more ? cursorOf(generation, last) : null });
     });
   }

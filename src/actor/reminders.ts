@@ -48,8 +48,12 @@ export class Reminders {
   /** The outbox's row: set with the first event that the history should learn, cleared when it is drained. */
   timersFor(events: readonly Event[]): Partial<Record<TimerKind, number | null>> {
     if (this.#outbox() !== null || !events.some(isWorthProjecting)) return {};
-    this.#outboxAt = this.#clock.now() + this.#settings.outboxMs;
-    return { outbox: this.#outboxAt };
+    return { outbox: this.#clock.now() + this.#settings.outboxMs };
+  }
+
+  /** Known only when it stands: a commit that failed has set nothing. */
+  timersSet({ outbox }: Partial<Record<TimerKind, number | null>>): void {
+    if (outbox !== undefined) this.#outboxAt = outbox;
   }
 
   outboxDue(): boolean {
@@ -95,7 +99,7 @@ export class Reminders {
   }
 
   #outbox(): number | null {
-    this.#outboxAt ??= this.#journal.timers().outbox ?? null;
+    if (this.#outboxAt === undefined) this.#outboxAt = this.#journal.timers().outbox ?? null;
     return this.#outboxAt;
   }
 }

@@ -32,6 +32,8 @@ export interface WriterDeps {
   readonly partial: () => PartialText | null;
   /** Timers that this commit sets, as rows of its transaction. */
   readonly timers: (events: readonly Event[]) => Partial<Record<TimerKind, number | null>>;
+  /** They stand. */
+  readonly timersSet: (timers: Partial<Record<TimerKind, number | null>>) => void;
   /** Called in the same turn, after the transaction. */
   readonly committed: (encoded: ReturnType<typeof encodeEvent>[], state: State) => void;
 }
@@ -63,6 +65,7 @@ export class Writer {
     const kept = decided.rejection === null ? receipt?.(decided.state, decided.events) : undefined;
     if (events.length === 0 && !kept) return decided;
     const encoded = events.map(encodeEvent);
+    const timers = this.#deps.timers(events);
     this.#deps.journal.commit({
       state: decided.state,
       events: encoded,
@@ -70,9 +73,10 @@ export class Writer {
       payloads,
       ...(kept ? { receipt: kept } : {}),
       endedRuns: endedViews(this.#state, events, (runId) => this.#deps.journal.endedRun(runId)),
-      timers: this.#deps.timers(events),
+      timers,
     });
     this.#state = decided.state;
+    this.#deps.timersSet(timers);
     this.#deps.committed(encoded, decided.state);
     return decided;
   }

@@ -9,6 +9,7 @@ import type { ToolAnswer } from "../run/inputs.ts";
 import type { Tool } from "../tools/define-tool.ts";
 import { AmbiguousOutcome, type ToolFailure } from "../tools/outcome.ts";
 import { plainJson } from "./tool-plain-json.ts";
+import { scrubSecrets } from "./tool-scrub.ts";
 import { doneText, failedResult, ownError, succeededResult, toolError, type CallRef } from "./tool-result.ts";
 
 export interface Answered {
@@ -44,9 +45,18 @@ async function succeeded(of: Outcomes, outcome: Readonly<Record<string, unknown>
   if (!plain.ok) return broken(of, "output_invalid", `It is no plain JSON: ${plain.detail}.`);
   const parsed = parse(of.tool, plain.value);
   if (parsed === null) return broken(of, "output_invalid");
-  const text = displayOf(of.tool, of.ref, parsed.value, outcome["displayText"]);
-  const { payload, payloads } = await succeededResult(of.ref, parsed.value, text, of.source);
+  const value = scrubbed(parsed.value, of.secrets);
+  const text = scrubSecrets(displayOf(of.tool, of.ref, value, outcome["displayText"]), of.secrets);
+  const { payload, payloads } = await succeededResult(of.ref, value, text, of.source);
   return { result: { kind: "ok", payload }, payloads };
+}
+
+/** What a backend echoes of a credential must not reach the log, the history or the next prompt. */
+function scrubbed(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return scrubSecrets(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => scrubbed(item, secrets));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, scrubbed(member, secrets)]));
 }
 
 function parse(tool: Tool<unknown>, value: unknown): { readonly value: unknown } | null {

@@ -29,6 +29,8 @@ export const LIMITS = {
   metadataEntries: 16,
   metadataKeyChars: 64,
   metadataValueChars: 2_048,
+  metadataBytes: 8 * 1024,
+  sideEffectsListed: 200,
   idempotencyKeyChars: 255,
   attachmentsPerMessage: 8,
   participants: 100,

@@ -109,12 +109,17 @@ function redactCall({ id, runId, tool, title, effect, state, attempt, expiresAt 
 
 export const redactRun = (run: Run): Run => ({ ...run, pending: run.pending.map(redactCall) });
 
-export const redactConversation = (view: Conversation): Conversation => ({
-  ...view,
-  activeRun: view.activeRun && redactRun(view.activeRun),
-  queued: view.queued.map(redactRun),
-  pending: view.pending.map(redactCall),
-});
+/** @param userId the viewer: of one's own run one sees everything */
+export function redactConversation(view: Conversation, userId: string): Conversation {
+  const shown = (run: Run): Run => (run.by.id === userId ? run : redactRun(run));
+  const own = view.activeRun?.by.id === userId;
+  return {
+    ...view,
+    activeRun: view.activeRun && shown(view.activeRun),
+    queued: view.queued.map(shown),
+    pending: own ? view.pending : view.pending.map(redactCall),
+  };
+}
 
 /** Details are for approvers and above, and for the person who started the run. */
 export const seesDetails = (role: Role, userId: string, starter: string | null): boolean =>

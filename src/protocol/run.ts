@@ -4,7 +4,7 @@ import { AttachmentId, ConversationId, RunId } from "./ids.ts";
 import { LIMITS, RUN_LIMITS } from "./limits.ts";
 import { By } from "./principal.ts";
 import { Stop } from "./stops.ts";
-import { boundedText } from "./text.ts";
+import { boundedText, utf8Bytes } from "./text.ts";
 import { SideEffect, ToolCall } from "./tool-call.ts";
 
 export const RunStatus = z.enum(["queued", "running", "interrupted", "completed", "failed", "cancelled"]);
@@ -37,6 +37,9 @@ export const Metadata = z
   .record(z.string().min(1).max(LIMITS.metadataKeyChars), boundedText(LIMITS.metadataValueChars))
   .refine((map) => Object.keys(map).length <= LIMITS.metadataEntries, {
     error: `must have at most ${LIMITS.metadataEntries} entries`,
+  })
+  .refine((map) => utf8Bytes(JSON.stringify(map)) <= LIMITS.metadataBytes, {
+    error: `must be at most ${LIMITS.metadataBytes} bytes as JSON`,
   });
 export type Metadata = z.infer<typeof Metadata>;
 

@@ -30,4 +30,8 @@ export const boundedText = (maxBytes: number) =>
   z
     .string()
     .refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" })
-    .refine((text) => utf8Bytes(text) <= maxBytes, { error: `must be at most ${maxBytes} bytes of UTF-8` });
+    .refine((text) => utf8Bytes(text) <= maxBytes, { error: `must be at most ${maxBytes} bytes of UTF-8` })
+    // Control characters take six bytes of JSON each, and what is stored and sent is JSON.
+    .refine((text) => text.length * 6 <= maxBytes || utf8Bytes(JSON.stringify(text)) <= maxBytes * 1.25 + 2, {
+      error: `must be at most ${maxBytes * 1.25} bytes as JSON`,
+    });

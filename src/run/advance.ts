@@ -8,6 +8,7 @@ import { messageIdOf } from "../protocol/ids.ts";
 import { stopOf } from "../protocol/stops.ts";
 import { isoOf } from "../protocol/time.ts";
 import type { MessagePart } from "../protocol/message.ts";
+import { stillApproved } from "./approval.ts";
 import { SYSTEM, agentOf, type Draft } from "./draft.ts";
 import { endRun } from "./ending.ts";
 import { endAsTripped, outOfTime, trip, tripped } from "./limits.ts";
@@ -91,7 +92,8 @@ function startCall(draft: Draft, run: RunState): boolean {
     return isSideEffecting(one) ? !acting : reads < PARALLEL_READS;
   });
   if (!call) return false;
-  if (call.scope !== null && !run.principal.scopes.includes(call.scope)) refuse(draft, run, call);
+  const allowed = call.scope === null || run.principal.scopes.includes(call.scope);
+  if (!allowed || !stillApproved(draft.state, run, call)) refuse(draft, run, call);
   else startAttempt(draft, run, call, "execute");
   return true;
 }

@@ -113,7 +113,13 @@ export interface PartialText extends TextBody {
 export type ResumeFacts = NonNullable<Facts["resume"]>;
 export interface Facts {
   readonly create?: { readonly conversationId: string; readonly generation: string };
-  readonly start?: { readonly agentDigest: string; readonly limits: RunLimits; readonly policy: RunPolicy };
+  readonly start?: {
+    readonly agentDigest: string;
+    readonly limits: RunLimits;
+    readonly policy: RunPolicy;
+    /** True: the conversation has the bytes that one may have. */
+    readonly full?: boolean;
+  };
   readonly resume?: {
     /** Of each named call's tool as it is now; null: there is no such tool any more. */
     readonly toolDigests: Readonly<Record<string, string | null>>;

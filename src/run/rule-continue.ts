@@ -5,7 +5,7 @@ import { reject, type Rejection } from "../protocol/problems.ts";
 import { checkRunControl } from "./authority.ts";
 import { userBy, type Draft } from "./draft.ts";
 import { endAsTripped } from "./limits.ts";
-import { finished } from "./targets.ts";
+import { finished, starterOf } from "./targets.ts";
 import type { State } from "./state.ts";
 import { findRun } from "./status.ts";
 
@@ -15,10 +15,10 @@ export function checkContinuation(
   one: Continuation,
   principal: Principal,
 ): Rejection | null {
+  const forbidden = checkRunControl(state, principal, starterOf(state, runId) ?? "");
+  if (forbidden) return forbidden;
   const run = findRun(state, runId);
   if (!run) return reject("run_finished", "The run has ended.");
-  const forbidden = checkRunControl(state, principal, run.principal.userId);
-  if (forbidden) return forbidden;
   if (run.stop) return finished(state, run);
   if (run.halt) return reject("run_finished", "The run is ending.");
   return run.continuation?.limit === one.limit ? null : reject("not_interrupted", `${one.limit} asks for nothing.`);

@@ -5,16 +5,12 @@ import type { Principal } from "../protocol/principal.ts";
 import { reject, type Rejection } from "../protocol/problems.ts";
 import { isoOf } from "../protocol/time.ts";
 import type { DecisionRecord } from "../protocol/tool-call.ts";
+import { approvals, standing } from "./approval.ts";
 import { SYSTEM, userBy, type Draft } from "./draft.ts";
 import { ownResult } from "./results.ts";
 import type { ResumeFacts } from "./inputs.ts";
 import { finished, targetOf, type Target } from "./targets.ts";
 import type { CallState, State } from "./state.ts";
-
-const standing = (call: CallState): DecisionRecord[] => call.decisions.filter(({ voided }) => voided !== true);
-/** An approval counts for the arguments that the call has now, and for no others. */
-const approvals = (call: CallState) =>
-  standing(call).filter((one) => one.decision !== "reject" && one.argsDigest === call.argsDigest);
 
 export function checkDecision(
   state: State,

@@ -21,7 +21,7 @@ type Queued = EventData<"run.queued">;
 
 export function startRun(draft: Draft, command: Of<"start_run">, principal: Principal, facts: Facts): Rejection | null {
   const { state } = draft;
-  const refused = checkPermission(state, principal, "start_runs") ?? checkRoom(state);
+  const refused = checkPermission(state, principal, "start_runs") ?? checkRoom(state, facts);
   if (refused) return refused;
   const { active } = state;
   const whenBusy = command.body.whenBusy ?? "enqueue";
@@ -57,7 +57,7 @@ export function retryRun(draft: Draft, command: Of<"retry_run">, principal: Prin
   if (latest.calls.some(isUnresolved)) {
     return reject("outcome_unknown", "First say what became of the calls whose outcome is unknown.");
   }
-  const full = checkRoom(state);
+  const full = checkRoom(state, facts);
   if (full) return full;
   queue(draft, principal, facts, {
     input: latest.input,
@@ -97,9 +97,10 @@ function queuedTarget(state: State, runId: string, principal: Principal): RunSta
   return run;
 }
 
-function checkRoom(state: State): Rejection | null {
+function checkRoom(state: State, { start }: Facts): Rejection | null {
   if (state.handover.state === "active") return reject("handed_over", "A person answers in this conversation now.");
-  if (state.seq >= LIMITS.conversationEvents) return reject("conversation_full", "Start a new conversation.");
+  if (state.seq >= LIMITS.conversationEvents || start?.full)
+    return reject("conversation_full", "Start a new conversation.");
   if (state.queue.length >= LIMITS.queuedRuns) {
     return reject("queue_full", `At most ${LIMITS.queuedRuns} runs wait.`, { retryAfterMs: 5_000 });
   }

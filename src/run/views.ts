@@ -1,6 +1,7 @@
 /** The state as the wire shows it. Pure projections: they decide nothing and store nothing. */
 import type { Conversation } from "../protocol/conversation.ts";
 import { cursorOf } from "../protocol/cursor.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import type { By } from "../protocol/principal.ts";
 import type { Role } from "../protocol/roles.ts";
 import type { Run } from "../protocol/run.ts";
@@ -42,16 +43,22 @@ export function callView(run: RunState, call: CallState): ToolCall {
 
 /** What had been done, or may have been done, when the run ended: never a call that is proved not to have acted. */
 export function sideEffectsOf(run: RunState): SideEffect[] {
-  return run.calls
-    .filter((call) => isSideEffecting(call) && call.attempt > 0)
-    .filter((call) => ["succeeded", "unknown", "executing"].includes(call.state))
-    .map((call) => ({
-      toolCallId: call.id,
-      tool: call.tool,
-      state: call.state,
-      reversible: call.reversible,
-      ...(call.undo === null ? {} : { undo: call.undo }),
-    }));
+  return (
+    run.calls
+      .filter((call) => isSideEffecting(call) && call.attempt > 0)
+      .filter((call) => ["succeeded", "unknown", "executing"].includes(call.state))
+      // Bounded, because the terminal event is; the doubtful ones are the ones that somebody must look at.
+      .toSorted((a, b) => Number(b.state === "unknown") - Number(a.state === "unknown"))
+      .slice(0, LIMITS.sideEffectsListed)
+      .toSorted((a, b) => a.n - b.n)
+      .map((call) => ({
+        toolCallId: call.id,
+        tool: call.tool,
+        state: call.state,
+        reversible: call.reversible,
+        ...(call.undo === null ? {} : { undo: call.undo }),
+      }))
+  );
 }
 
 export function runView(state: State, run: RunState): Run {

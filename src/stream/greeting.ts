@@ -34,7 +34,7 @@ const FRAME_CHARS = 256 * 1024;
 export function greet(joining: Joining): string[] {
   const { state, role, position, now, inProgress } = joining;
   const view = conversationView(state, role);
-  const snapshot = may(role, "read_details") ? view : redactConversation(view);
+  const snapshot = may(role, "read_details") ? view : redactConversation(view, joining.userId);
   return [
     welcomeFrame(snapshot, isoOf(now)),
     ...(position ? catchUp(joining, position, snapshot) : []),

@@ -43,6 +43,7 @@ export class ConversationActor {
   readonly #outbox: Outbox;
   readonly #streaming: StreamingText;
   readonly #credentials = new Credentials();
+  readonly #lifeId: string;
   #transcript: Transcript | null = null;
   #opened = false;
   #cancelReminder: () => void = () => undefined;
@@ -54,6 +55,7 @@ export class ConversationActor {
   constructor(ports: ActorPorts) {
     const { journal, clock, publisher, settings } = ports;
     this.#ports = ports;
+    this.#lifeId = ports.generation();
     this.#streaming = new StreamingText(journal, publisher, clock, settings.checkpointMs);
     this.#reminders = new Reminders(journal, clock, settings, ports.signIns);
     this.#outbox = new Outbox({
@@ -115,7 +117,7 @@ export class ConversationActor {
     if (hidden) return { ok: false, rejection: hidden };
     if (key === undefined) return this.#decide(context, request, await this.#facts(context, request), null);
     const digest = await this.#ports.sha256(commandText(conversationId, command, userId));
-    const claim = { key, digest, conversationId };
+    const claim = { key, digest, conversationId, life: this.#lifeId };
     return (
       this.#keys.replay(claim) ??
       this.#keys.claimed(

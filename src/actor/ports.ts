@@ -217,6 +217,8 @@ export interface Claim {
   readonly key: string;
   readonly digest: string;
   readonly conversationId: string;
+  /** Random per life of the actor. */
+  readonly life: string;
 }
 
 /** The tenant's register: a key belongs to one request over all its users and conversations (I6). */

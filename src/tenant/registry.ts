@@ -24,12 +24,14 @@ const MIGRATIONS = [
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX claims_by_expiry ON claims (expires_at)`,
   },
+  { id: 2, sql: "ALTER TABLE claims ADD COLUMN life TEXT NOT NULL DEFAULT ''" },
 ];
 
 const Claim = z.object({
   digest: z.string(),
   conversation_id: z.string(),
   holders: z.number(),
+  life: z.string(),
   expires_at: z.number(),
 });
 
@@ -37,6 +39,8 @@ export interface ClaimRequest {
   readonly key: string;
   readonly digest: string;
   readonly conversationId: string;
+  /** Of the actor that claims: holders of an older life have died with it, and will never give anything back. */
+  readonly life: string;
 }
 
 export class Registry {
@@ -49,26 +53,27 @@ export class Registry {
   }
 
   /** @returns false: the key belongs to another request */
-  claim({ key, digest, conversationId }: ClaimRequest, now: number): boolean {
+  claim({ key, digest, conversationId, life }: ClaimRequest, now: number): boolean {
     const held = this.#find(key);
     const mine = held?.digest === digest && held.conversation_id === conversationId;
     if (held && held.expires_at > now && !mine) return false;
     this.#sql.exec(
-      `INSERT INTO claims (key, digest, conversation_id, holders, expires_at) VALUES (?1, ?2, ?3, 1, ?4)
-       ON CONFLICT (key) DO UPDATE SET digest = ?2, conversation_id = ?3, expires_at = ?4, holders = ?5`,
+      `INSERT INTO claims (key, digest, conversation_id, holders, expires_at, life) VALUES (?1, ?2, ?3, 1, ?4, ?6)
+       ON CONFLICT (key) DO UPDATE SET digest = ?2, conversation_id = ?3, expires_at = ?4, holders = ?5, life = ?6`,
       key,
       digest,
       conversationId,
       now + KEY_LIFE_MS,
-      mine ? held.holders + 1 : 1,
+      mine && held.life === life ? held.holders + 1 : 1,
+      life,
     );
     return true;
   }
 
   /** Gives one claim back. While another holder of the same request is left, the key stays taken. */
-  release({ key, digest, conversationId }: ClaimRequest): void {
+  release({ key, digest, conversationId, life }: ClaimRequest): void {
     const held = this.#find(key);
-    if (held?.digest !== digest || held.conversation_id !== conversationId) return;
+    if (held?.digest !== digest || held.conversation_id !== conversationId || held.life !== life) return;
     if (held.holders > 1) this.#sql.exec("UPDATE claims SET holders = holders - 1 WHERE key = ?", key);
     else this.#sql.exec("DELETE FROM claims WHERE key = ?", key);
   }
@@ -81,7 +86,10 @@ export class Registry {
   }
 
   #find(key: string): z.infer<typeof Claim> | null {
-    const rows = this.#sql.exec("SELECT digest, conversation_id, holders, expires_at FROM claims WHERE key = ?", key);
+    const rows = this.#sql.exec(
+      "SELECT digest, conversation_id, holders, life, expires_at FROM claims WHERE key = ?",
+      key,
+    );
     return decodeRow(Claim, rows.toArray());
   }
 }

@@ -21,7 +21,7 @@ function sql(): Sql {
   };
 }
 
-const request = { key: "k", digest: "d1", conversationId: "c1" };
+const request = { key: "k", digest: "d1", conversationId: "c1", life: "l1" };
 
 describe("a tenant's register of keys", () => {
   test("gives a key to the first request, and to the same request again", () => {
@@ -62,6 +62,15 @@ describe("a tenant's register of keys", () => {
     registry.claim(request, NOW);
     registry.release(request);
     expect(registry.claim({ ...request, digest: "d2" }, NOW)).toBe(false);
+  });
+
+  test("forgets the holders of an actor that died: a refusal in its next life frees the key", () => {
+    const registry = new Registry(sql(), NOW);
+    registry.claim(request, NOW);
+    const next = { ...request, life: "l2" };
+    registry.claim(next, NOW);
+    registry.release(next);
+    expect(registry.claim({ ...next, digest: "d2" }, NOW)).toBe(true);
   });
 
   test("is not released by a request that does not hold it", () => {

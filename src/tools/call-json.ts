@@ -1,7 +1,7 @@
 /**
  * One request to a backend that speaks JSON, and what its answer proves. Whatever leaves it open whether the other side
- * acted (no answer, a 5xx or 408, a cut, unreadable or overlong body) is thrown as `AmbiguousOutcome`; what returns is a whole
- * answer that the other side gave on purpose. Follows no redirect: a repeated POST would be a second act.
+ * acted (no answer, a 5xx or 408, a cut, unreadable or overlong body) is thrown as `AmbiguousOutcome`; what returns is
+ * a whole answer that the other side gave on purpose. Follows no redirect: a repeated POST would be a second act.
  */
 import { AmbiguousOutcome, type ToolFailure } from "./outcome.ts";
 

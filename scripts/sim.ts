@@ -2,13 +2,21 @@
  * `npm run sim`: plays one conversation's actor through schedules of messages, decisions, failures and deaths, on virtual
  * time, and judges each from outside.
  *
- * `--schedules N [--seed S]` random schedules; `--seed S` alone plays that one and says what was wrong with it; `--planted`
- * plants bugs and wants each found; `--exhaustive` plays every order of a small conversation with one crash.
+ * `--schedules N [--seed S]` random schedules, after those that have failed before (`sim/regressions.json`). `--seed S`
+ * alone plays that one, tells what happened and makes it smaller (`--keep` adds it to the regressions). `--planted` plants
+ * bugs (those whose name has `--bug`) and wants each found. `--exhaustive` plays every order of a small conversation with
+ * every place to die.
  */
+import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MARKS, type Mark } from "../sim/marks.ts";
-import { runPool } from "../sim/pool.ts";
+import { minimise, type Regression } from "../sim/minimise.ts";
+import { hunt } from "../sim/planted/hunt.ts";
+import { runPool, type Failure } from "../sim/pool.ts";
+import { Runner } from "../sim/runner.ts";
+import { interleavings } from "../sim/small-scope.ts";
 import { finish } from "./report.ts";
 
 const { values } = parseArgs({
@@ -16,60 +24,138 @@ const { values } = parseArgs({
     schedules: { type: "string" },
     seed: { type: "string" },
     planted: { type: "boolean", default: false },
+    bug: { type: "string", default: "" },
     exhaustive: { type: "boolean", default: false },
+    keep: { type: "boolean", default: false },
     processes: { type: "string" },
   },
 });
+const REGRESSIONS = join(import.meta.dirname, "../sim/regressions.json");
+const regressions = JSON.parse(readFileSync(REGRESSIONS, "utf8")) as Regression[];
 const processes = Number(values.processes ?? Math.min(2, availableParallelism()));
 const seed = Number(values.seed ?? 1);
-const count = Number(values.schedules ?? (values.seed === undefined ? 2_000 : 1));
+const start = performance.now();
 
-async function random(): Promise<void> {
-  const marks = new Map<Mark, number>(MARKS.map((mark) => [mark, 0]));
-  const failed: { seed: number; laws: string[] }[] = [];
-  let schedules = 0;
-  let events = 0;
-  const start = performance.now();
+const perSecond = (schedules: number): number => Math.round((schedules / (performance.now() - start)) * 10_000) / 10;
+
+function tell({ seed: failed, note, violations }: Failure): void {
+  console.error(`seed ${failed} ${note ?? ""}`);
+  for (const { law, says } of violations.slice(0, 4)) console.error(`  ${law}: ${says}`);
+}
+
+/** Shows progress, collects failures; enough is enough. */
+function collector(total: string) {
+  const failed: Failure[] = [];
+  const sums = { schedules: 0, events: 0 };
   let shown = start;
+  const onResult = (result: { schedules: number; events: number; failed: readonly Failure[] }): boolean => {
+    sums.schedules += result.schedules;
+    sums.events += result.events;
+    for (const one of result.failed) tell(one);
+    failed.push(...result.failed);
+    if (performance.now() - shown > 2_000) {
+      shown = performance.now();
+      console.error(`${sums.schedules}${total}, ${failed.length} failed, ${perSecond(sums.schedules)}/s`);
+    }
+    return failed.length < 25;
+  };
+  return { failed, sums, onResult };
+}
+
+const lawsOf = ({ seed: failed, note, violations }: Failure) => ({
+  seed: failed,
+  ...(note === undefined ? {} : { note }),
+  laws: [...new Set(violations.map(({ law }) => law))],
+});
+
+async function random(count: number): Promise<void> {
+  const marks = new Map<Mark, number>(MARKS.map((mark) => [mark, 0]));
+  const { failed, sums, onResult } = collector(` of ${count} schedules`);
+  await replay(failed);
   await runPool({
     processes,
     from: seed,
     count,
     onResult: (result) => {
-      schedules += result.schedules;
-      events += result.events;
       for (const mark of MARKS) marks.set(mark, (marks.get(mark) ?? 0) + (result.marks[mark] ?? 0));
-      for (const one of result.failed) {
-        failed.push({ seed: one.seed, laws: [...new Set(one.violations.map(({ law }) => law))] });
-        console.error(
-          `seed ${one.seed}: ${one.violations
-            .slice(0, 3)
-            .map(({ law, says }) => `${law}: ${says}`)
-            .join("\n  ")}`,
-        );
-      }
-      if (performance.now() - shown > 2_000) {
-        shown = performance.now();
-        console.error(`${schedules} of ${count} schedules, ${failed.length} failed, ${perSecond(schedules, start)}/s`);
-      }
-      return failed.length < 50;
+      return onResult(result);
     },
   });
   const counts = Object.fromEntries([...marks].toSorted((a, b) => a[1] - b[1]));
   for (const [mark, hits] of Object.entries(counts)) console.error(`${String(hits).padStart(7)}  ${mark}`);
   finish(failed.length === 0, {
-    schedules,
+    schedules: sums.schedules,
     violations: failed.length,
-    ...(failed.length > 0 ? { failed: failed.slice(0, 10) } : {}),
-    events,
-    perSecond: perSecond(schedules, start),
+    ...(failed.length > 0 ? { failed: failed.slice(0, 10).map(lawsOf) } : {}),
+    events: sums.events,
+    perSecond: perSecond(sums.schedules),
     processes,
     seed,
+    regressions: regressions.length,
     marks: counts,
   });
 }
 
-const perSecond = (schedules: number, start: number): number =>
-  Math.round((schedules / (performance.now() - start)) * 10_000) / 10;
+/** What has failed once is played before anything else, for ever. */
+async function replay(failed: Failure[]): Promise<void> {
+  const runner = new Runner();
+  for (const { seed: known, without, note } of regressions) {
+    const { violations } = await runner.run(known, without);
+    if (violations.length === 0) continue;
+    failed.push({ seed: known, note, violations });
+    tell({ seed: known, note, violations });
+  }
+}
 
-await random();
+async function one(): Promise<void> {
+  const runner = new Runner();
+  const judged = await runner.run(seed);
+  const [first] = judged.violations;
+  if (!first) finish(true, { schedules: 1, violations: 0, seed, events: judged.events, marks: judged.marks });
+  tell(judged);
+  console.error("making it smaller …");
+  const without = await minimise(runner, seed, first.law);
+  const { violations } = await runner.run(seed, without);
+  tell({ seed, note: `without ${JSON.stringify(without)}`, violations });
+  if (values.keep) {
+    const kept: Regression[] = [...regressions, { seed, without, law: first.law, note: first.says.slice(0, 200) }];
+    writeFileSync(REGRESSIONS, `${JSON.stringify(kept, null, 2)}\n`);
+  }
+  finish(false, { schedules: 1, violations: 1, seed, without, failed: [lawsOf(judged)], marks: judged.marks });
+}
+
+async function planted(): Promise<void> {
+  const all = await hunt(seed, processes, values.bug, ({ name, within, after, laws, says }) => {
+    const verdict = after === null ? `NOT FOUND in ${within}` : `${String(after).padStart(5)} of ${within}`;
+    console.error(`${verdict}  ${name}  ${laws.join(" ")}  ${says.slice(0, 120)}`);
+  });
+  const caught = all.filter(({ after }) => after !== null).length;
+  finish(caught === all.length, {
+    planted: all.length,
+    caught,
+    seconds: Math.round((performance.now() - start) / 1_000),
+    seed,
+    bugs: all.map(({ name, after, within, laws }) => ({ name, after, within, laws })),
+  });
+}
+
+async function exhaustive(): Promise<void> {
+  const count = interleavings().length;
+  const { failed, sums, onResult } = collector(` schedules of ${count} interleavings`);
+  await runPool({ processes, from: 0, count, smallScope: true, onResult });
+  finish(failed.length === 0, {
+    schedules: sums.schedules,
+    violations: failed.length,
+    ...(failed.length > 0 ? { failed: failed.slice(0, 10).map(lawsOf) } : {}),
+    exhaustive: { interleavings: count, schedules: sums.schedules, runs: 2, calls: 2, crashes: 1 },
+    perSecond: perSecond(sums.schedules),
+    processes,
+    seed,
+    marks: {},
+  });
+}
+
+if (values.planted) await planted();
+else if (values.exhaustive) await exhaustive();
+else if (values.seed !== undefined && values.schedules === undefined) await one();
+else await random(Number(values.schedules ?? 2_000));

@@ -36,6 +36,9 @@ export class Crowd {
   #keys = 0;
   #messages = 0;
   calm = false;
+  /** The conversation is there. */
+  created = false;
+  #approves = false;
 
   constructor(deps: CrowdDeps) {
     this.#deps = deps;
@@ -94,10 +97,17 @@ export class Crowd {
     return this.send(user, { type: "resume", runId: call.runId, body: { resolutions } });
   }
 
+  /** Now, or as soon as it is shown that there is something to approve. */
+  approveWhenAsked(): void {
+    this.#approves = true;
+    for (const call of this.screen.inState("awaiting_confirmation")) this.decide("alice", call, "approve");
+  }
+
   #answered({ command, user }: Asked, outcome: Outcome): void {
     if (outcome.kind !== "ok") return;
     if (command.type === "create_conversation") {
       this.screen.snapshot(JSON.parse(outcome.body) as Conversation);
+      this.created = true;
       for (const { userId, role } of this.#invited())
         this.send("alice", { type: "put_participant", userId, body: { role } }, false);
       this.connections.open(user, null);
@@ -119,6 +129,7 @@ export class Crowd {
 
   /** Not everybody is there every time. */
   #invited() {
+    if (this.#deps.plan.alone) return [];
     const random = randomOf(this.#deps.plan.seed, "invited");
     const needed = this.#config.gates.quorum > 1 || !this.#config.gates.selfApproval;
     return PLACES.filter(({ userId }) => random.chance(userId === "dave" ? 0.2 : 0.6) || (needed && userId !== "dave"));
@@ -128,6 +139,7 @@ export class Crowd {
     if (!this.screen.event(event)) return;
     if (event.type === "confirmation.requested") {
       const call = this.screen.calls.get(event.data.toolCallId);
+      if (call && this.#approves) this.decide("alice", call, "approve");
       if (call?.argsDigest) this.#react(call, event.seq);
     }
     if (event.type === "tool_call.became_unknown") this.#wonder(event.data.toolCallId, event.seq);

@@ -53,6 +53,20 @@ export class Kernel {
     };
   }
 
+  /** The next thing, if it is due by then. @returns whether there was one */
+  async step(until: number): Promise<boolean> {
+    for (;;) {
+      const next = this.#heap[0];
+      if (!next || next.at > until) return false;
+      this.#pop();
+      if (next.cancelled) continue;
+      this.steps += 1;
+      this.#now = next.at;
+      await next.run();
+      return true;
+    }
+  }
+
   /** Everything that is due up to then, also what becomes due on the way. Time ends there. */
   async run(until: number, maxSteps: number): Promise<void> {
     for (;;) {

@@ -11,7 +11,7 @@ import { sha256 } from "./digest.ts";
 import type { Kernel } from "./kernel.ts";
 import { leaving, type LifePort } from "./life-port.ts";
 import type { ModelRequest, Observation } from "./observation.ts";
-import type { Config, ModelKind } from "./plan.ts";
+import type { Config, ModelKind, Plan, Script } from "./plan.ts";
 import { randomOf, type Random } from "./random.ts";
 import type { ToolBackend } from "./tools.ts";
 
@@ -31,20 +31,25 @@ export class ModelProvider {
   readonly #config: Config;
   readonly #tools: ToolBackend;
   readonly #seed: number;
+  readonly #script: Script | undefined;
   calm = false;
 
-  constructor(kernel: Kernel, observation: Observation, config: Config, tools: ToolBackend, seed: number) {
+  constructor(kernel: Kernel, observation: Observation, config: Config, tools: ToolBackend, { seed, script }: Plan) {
     this.#kernel = kernel;
     this.#observation = observation;
     this.#config = config;
     this.#tools = tools;
     this.#seed = seed;
+    this.#script = script;
   }
 
   async ask(port: LifePort, effect: ModelEffect, { signal, transcript, onText }: ModelIo): Promise<Answered> {
     const n = Number(effect.id.slice(effect.id.lastIndexOf(".s") + 2));
     const random = randomOf(this.#seed, "model", effect.id, effect.attempt);
-    const kind: ModelKind = this.calm || n >= LAST_STEP ? "text" : random.weighted(this.#config.model);
+    const script = this.#script?.calls(effect.run.n, n);
+    const planned: ModelKind = (script ?? []).length > 0 ? "plan" : "text";
+    const drawn = () => (n >= LAST_STEP ? "text" : random.weighted(this.#config.model));
+    const kind: ModelKind = this.calm ? "text" : script ? planned : drawn();
     let text = "";
     const usage = { ...NO_USAGE, inputTokens: 10, outputTokens: 5, model: "scripted" };
     const aborted = async (): Promise<Answered> => {
@@ -102,17 +107,17 @@ export class ModelProvider {
       kind === "silent" ? effect.run.limits.maxFirstByteMs : kind === "stalls" ? Infinity : random.between(1, 30);
     if (!(await wait(last))) return aborted();
     request.closedAt ??= this.#kernel.now;
-    const calls = kind === "plan" || kind === "truncated_calls" ? this.#calls(random, effect) : [];
+    const calls = kind === "plan" || kind === "truncated_calls" ? this.#calls(random, effect, script) : [];
     const { body, payloads } = bodyOf(text);
     const result = this.#result(kind, random, body, calls);
     request.answer = { at: this.#kernel.now, kind: result.kind };
     return { result, payloads };
   }
 
-  #calls(random: Random, effect: ModelEffect): PreparedCall[] {
-    const count = random.between(1, this.#config.calls);
-    return Array.from({ length: count }, (_, at) =>
-      this.#tools.prepare(random, toolCallIdOf(effect.run.id, effect.firstCall + at)),
+  #calls(random: Random, effect: ModelEffect, script: readonly string[] | undefined): PreparedCall[] {
+    const tools = script ?? Array.from({ length: random.between(1, this.#config.calls) }, () => undefined);
+    return tools.map((tool, at) =>
+      this.#tools.prepare(random, toolCallIdOf(effect.run.id, effect.firstCall + at), tool),
     );
   }
 

@@ -72,6 +72,8 @@ export class SimObject {
       this.#deps.kernel.after(fault.ms, () => this.#calmOr(() => this.kill(fault.mode, fault.mode)));
     }
   }
+  /** How many things left at each release. */
+  readonly released: number[] = [];
   readonly #strikes = new Map<Strike, number>();
 
   get lives(): number {
@@ -204,6 +206,7 @@ export class SimObject {
     const n = ++this.#releases;
     const crash = this.#crashAt("release", n);
     const leaving = this.#gate.splice(0);
+    this.released.push(leaving.length);
     for (const [at, leave] of leaving.entries()) {
       if (crash?.point === "release" && crash.left === at) {
         return this.kill("crash", at === 0 ? "before_release" : "between_releases");

@@ -127,6 +127,13 @@ export interface Observation {
   readonly blows: Blow[];
   readonly history: HistoryRead[];
   readonly logged: { readonly at: number; readonly level: string; readonly event: string; readonly detail: string }[];
+  /** Some time after the last fault, before anybody did anything more. */
+  rested: {
+    readonly at: number;
+    readonly head: number;
+    readonly history: number;
+    readonly alarmAt: number | null;
+  } | null;
   /** When the last fault was over. */
   calmAt: number;
   /** At the end. */
@@ -150,6 +157,7 @@ export const newObservation = (seed: number, conversationId: string): Observatio
   blows: [],
   history: [],
   logged: [],
+  rested: null,
   calmAt: 0,
   log: [],
   logJson: [],

@@ -14,7 +14,8 @@ const SCOPES_OF: Readonly<Record<string, readonly string[]>> = {
   alice: [conversationsRead, conversationsWrite, confirmationsDecide, "services:restart"],
   bob: [conversationsRead, conversationsWrite, confirmationsDecide],
   carol: [conversationsRead, conversationsWrite, confirmationsDecide, "services:restart"],
-  dave: [conversationsRead, conversationsWrite],
+  // Only his place keeps him from deciding.
+  dave: [conversationsRead, conversationsWrite, confirmationsDecide],
   olga: [conversationsRead, conversationsWrite, confirmationsDecide, handoverOperate],
   mallory: [conversationsRead, conversationsWrite, confirmationsDecide, "services:restart"],
 };

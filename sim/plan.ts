@@ -150,12 +150,23 @@ export interface Without {
   readonly reactions?: readonly string[];
 }
 
+/** What the model and the people do, where nothing is left to chance. */
+export interface Script {
+  /** The tools that the model calls in this step of this run; none: it answers. */
+  readonly calls: (run: number, step: number) => readonly string[];
+}
+
 export interface Plan {
   readonly seed: number;
   readonly config: Config;
   readonly ops: readonly Op[];
   readonly faults: readonly Fault[];
   readonly quiet: ReadonlySet<string>;
+  readonly script?: Script;
+  /** Nobody but the owner is there. */
+  readonly alone?: boolean;
+  /** Its own, where one seed is played several times. */
+  readonly tenant?: string;
 }
 
 const USERS = ["alice", "alice", "bob", "carol"] as const;

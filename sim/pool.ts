@@ -1,4 +1,4 @@
-/** Schedules over several processes: each gets a stretch of seeds at a time and sends back what came of it. */
+/** Schedules over several processes: each gets a stretch of them at a time and sends back what came of it. */
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Mark } from "./marks.ts";
@@ -7,12 +7,24 @@ import type { Violation } from "./observation.ts";
 export interface Stretch {
   readonly from: number;
   readonly count: number;
+  /** What follows the first failure is not played. */
+  readonly stopAtFirst: boolean;
+  /** Not seeds, but interleavings of the small scope, by their place in the list. */
+  readonly smallScope: boolean;
 }
+
 export interface StretchResult {
   readonly schedules: number;
   readonly events: number;
   readonly marks: Partial<Record<Mark, number>>;
-  readonly failed: readonly { readonly seed: number; readonly violations: readonly Violation[] }[];
+  readonly failed: readonly Failure[];
+}
+
+export interface Failure {
+  readonly seed: number;
+  /** In the small scope: the interleaving and the death. */
+  readonly note?: string;
+  readonly violations: readonly Violation[];
 }
 
 const WORKER = join(import.meta.dirname, "worker.ts");
@@ -24,23 +36,27 @@ export interface PoolOptions {
   readonly count: number;
   /** The name of a planted bug that the workers run with. */
   readonly planted?: string;
+  readonly stopAtFirst?: boolean;
+  readonly smallScope?: boolean;
   /** Called after each stretch; false: enough. */
   readonly onResult: (result: StretchResult) => boolean;
 }
 
 /** Resolves when all is done, or when `onResult` has said that it is enough. */
-export async function runPool({ processes, from, count, planted, onResult }: PoolOptions): Promise<void> {
+export async function runPool(options: PoolOptions): Promise<void> {
+  const { processes, from, count, planted = "", stopAtFirst = false, smallScope = false, onResult } = options;
+  const size = smallScope ? 1 : STRETCH;
   let next = from;
   let stop = false;
   const take = (): Stretch | null => {
     if (stop || next >= from + count) return null;
-    const stretch = { from: next, count: Math.min(STRETCH, from + count - next) };
+    const stretch = { from: next, count: Math.min(size, from + count - next), stopAtFirst, smallScope };
     next += stretch.count;
     return stretch;
   };
   const work = () =>
     new Promise<void>((resolve, reject) => {
-      const child = fork(WORKER, { execArgv: [], env: { ...process.env, SIM_PLANTED: planted ?? "" } });
+      const child = fork(WORKER, { execArgv: [], env: { ...process.env, SIM_PLANTED: planted } });
       const more = () => {
         const stretch = take();
         if (stretch) child.send(stretch);
@@ -54,5 +70,5 @@ export async function runPool({ processes, from, count, planted, onResult }: Poo
       child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))));
       more();
     });
-  await Promise.all(Array.from({ length: Math.min(processes, Math.ceil(count / STRETCH)) }, work));
+  await Promise.all(Array.from({ length: Math.min(processes, Math.ceil(count / size)) }, work));
 }

@@ -11,6 +11,8 @@ export interface Judged {
   readonly seed: number;
   readonly violations: readonly Violation[];
   readonly marks: readonly Mark[];
+  /** The tool calls that there were. */
+  readonly calls: readonly string[];
   /** Virtual. */
   readonly events: number;
   readonly steps: number;
@@ -26,20 +28,23 @@ export class Runner {
     const plan = planOf(seed, without);
     let seen: Observation | null = null;
     try {
-      const world = new World(plan, this.#databases());
+      const world = new World(plan, this.databases());
       seen = world.observation;
       await world.run();
       const violations = check(seen, plan);
-      return { seed, violations, marks: [...marksOf(seen)], events: seen.log.length, steps: world.kernel.steps };
+      const calls = seen.log.flatMap((event) => (event.type === "tool_call.proposed" ? [event.data.toolCallId] : []));
+      const { length: events } = seen.log;
+      return { seed, violations, marks: [...marksOf(seen)], calls, events, steps: world.kernel.steps };
     } catch (error) {
       // A schedule that cannot be played to its end has failed; the databases may have been left in the middle of it.
       this.#shared = null;
       const says = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { seed, violations: [{ law: "plays to its end", says }], marks: [], events: 0, steps: 0 };
+      return { seed, violations: [{ law: "plays to its end", says }], marks: [], calls: [], events: 0, steps: 0 };
     }
   }
 
-  #databases(): Shared {
+  /** For this schedule and some more. */
+  databases(): Shared {
     if (this.#shared && this.#used++ < SCHEDULES_PER_DATABASE) return this.#shared;
     this.#used = 0;
     this.#shared?.history.close();

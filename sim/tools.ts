@@ -3,7 +3,7 @@
  * answer arrives, is the schedule's.
  *
  * Its contract, which the effect classes rely on: `idempotent` and `probeable` tools take a key once; a probe's "absent"
- * also holds for requests with that key that are still on their way.
+ * also holds for requests with that key that are still on their way, and so does a refusal that answers for the key.
  */
 import type { ToolIo } from "../src/actor/ports.ts";
 import type { Gate } from "../src/protocol/events.ts";
@@ -40,6 +40,9 @@ export const TOOLS: Readonly<Record<string, SimTool>> = {
   wire_now: { effect: "probeable", gated: false },
 };
 
+/** What the model proposes, by likelihood; the last is no tool at all. */
+const PROPOSED = ["lookup", "lookup", "read_secret", ...Object.keys(TOOLS), "transfer", "transfer", "unknown"];
+
 export class ToolBackend {
   readonly #kernel: Kernel;
   readonly #observation: Observation;
@@ -74,10 +77,8 @@ export class ToolBackend {
   }
 
   /** A call as the end of the model effect would prepare it. */
-  prepare(random: Random, toolCallId: string): PreparedCall {
-    const tool =
-      random.pick(["lookup", "lookup", "read_secret", ...Object.keys(TOOLS), "transfer", "transfer", "unknown"]) ??
-      "lookup";
+  prepare(random: Random, toolCallId: string, named?: string): PreparedCall {
+    const tool = named ?? random.pick(PROPOSED) ?? "lookup";
     const known = TOOLS[tool];
     const args = { to: random.below(3), amount: random.below(1_000) };
     const fingerprint = `${tool} ${args.to}`;
@@ -222,6 +223,7 @@ export class ToolBackend {
       case "not_sent":
         // It knows the key already: what it says then is what was done.
         if (request.effect !== "once" && (this.applied.get(request.key) ?? 0) > 0) return ok();
+        if (TOOLS[tool]?.answersForKey) this.#fenced.set(request.key, request.attempt);
         return failed(toolCallId, tool, "definitive", "TOOL_REFUSES");
       case "broken_before":
       case "lost":

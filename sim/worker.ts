@@ -1,25 +1,44 @@
 /** One process of the pool. The bug to plant, if any, is planted before anything of the service is loaded. */
 import { plant } from "./planted/plant.ts";
-import type { Stretch, StretchResult } from "./pool.ts";
+import type { Failure, Stretch, StretchResult } from "./pool.ts";
 
 plant(process.env["SIM_PLANTED"] ?? "");
 const { Runner } = await import("./runner.ts");
+const { interleavings, playAll } = await import("./small-scope.ts");
 const runner = new Runner();
 
 process.on("message", (message) => {
-  void run(message as Stretch).then((result) => process.send?.(result));
+  const stretch = message as Stretch;
+  void (stretch.smallScope ? small(stretch) : random(stretch)).then((result) => process.send?.(result));
 });
 process.on("disconnect", () => process.exit(0));
 
-async function run({ from, count }: Stretch): Promise<StretchResult> {
+async function random({ from, count, stopAtFirst }: Stretch): Promise<StretchResult> {
   const marks: Record<string, number> = {};
-  const failed: { seed: number; violations: StretchResult["failed"][number]["violations"] }[] = [];
+  const failed: Failure[] = [];
   let events = 0;
   for (let seed = from; seed < from + count; seed++) {
     const judged = await runner.run(seed);
     events += judged.events;
     for (const mark of judged.marks) marks[mark] = (marks[mark] ?? 0) + 1;
-    if (judged.violations.length > 0) failed.push({ seed, violations: judged.violations });
+    if (judged.violations.length === 0) continue;
+    failed.push({ seed, violations: judged.violations });
+    if (stopAtFirst) break;
   }
   return { schedules: count, events, marks, failed };
+}
+
+async function small({ from }: Stretch): Promise<StretchResult> {
+  const interleaving = interleavings()[from];
+  if (!interleaving) return { schedules: 0, events: 0, marks: {}, failed: [] };
+  const { played, failed } = await playAll(from + 1, interleaving, () => runner.databases());
+  return {
+    schedules: played,
+    events: 0,
+    marks: {},
+    failed: failed.map(({ death, violations }) => {
+      const note = `${interleaving.order.join(" ")} ${interleaving.gaps.join(" ")} ${JSON.stringify(death)}`;
+      return { seed: from, note, violations };
+    }),
+  };
 }

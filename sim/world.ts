@@ -62,10 +62,10 @@ export class World {
     const delay = () => random.between(1, config.slowAnswers ? 400 : 20);
     this.observation = observation;
     this.kernel = kernel;
-    this.people = peopleOf(`t${seed}`);
+    this.people = peopleOf(plan.tenant ?? `t${seed}`);
     this.store = new SimStore(() => kernel.now);
     this.tools = new ToolBackend(kernel, observation, config, seed);
-    this.model = new ModelProvider(kernel, observation, config, this.tools, seed);
+    this.model = new ModelProvider(kernel, observation, config, this.tools, plan);
     const struck = (kind: string) => {
       observation.blows.push({ at: kernel.now, kind, head: this.object.head });
     };
@@ -121,10 +121,11 @@ export class World {
     });
   }
 
-  async run(): Promise<Observation> {
+  /** @param play instead of the plan's own commands */
+  async run(play: () => Promise<void> = () => this.#play()): Promise<Observation> {
     const restore = shrink(this.plan.config.bounds);
     try {
-      await this.#play();
+      await play();
       await this.#rest();
       await this.#finish();
       await this.#collect();
@@ -151,6 +152,9 @@ export class World {
     this.object.kill("evict", "evict");
     this.crowd.connections.read("alice");
     await this.#until(REST_MS);
+    const { head, alarmAt } = this.object;
+    const history = this.#shared.history.seq(this.people.tenantId);
+    this.observation.rested = { at: this.kernel.now, head, history, alarmAt };
   }
 
   async #finish(): Promise<void> {

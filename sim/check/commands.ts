@@ -16,6 +16,7 @@ export function checkCommands(seen: Observation, wrong: Wrong): void {
     const marks = marksOf(asked, seen.log);
     if (marks === null) continue;
     if (marks.length > 1) wrong("X2", `${asked.id} (${asked.command.type}) happened ${marks.length} times`);
+    if (oks.length > 0) checkShown(asked, marks, wrong);
     const refusedOnly = asked.told.length > 0 && asked.told.every(({ outcome }) => outcome.kind === "refused");
     if (oks.length > 0 && marks.length === 0)
       wrong("X1", `${asked.id} (${asked.command.type}) was acknowledged and is not in the log`);
@@ -33,6 +34,15 @@ export function checkCommands(seen: Observation, wrong: Wrong): void {
         wrong("X15", `${a.asked.id} was answered before ${b.asked.id} was asked, and is after it`);
     }
   }
+}
+
+/** X8: a yes is for the arguments that the person was shown, and for no others. */
+function checkShown({ id, command }: Asked, marks: readonly Event[], wrong: Wrong): void {
+  const asked = command.type === "resume" ? command.body.decisions?.[0] : undefined;
+  const [mark] = marks;
+  if (asked?.decision !== "approve" || mark?.type !== "confirmation.decided") return;
+  if (mark.data.argsDigest !== asked.argsDigest)
+    wrong("X8", `${id} said yes to other arguments than it was counted for`);
 }
 
 /** The events that can only be this command's; null where it leaves no mark of its own. */

@@ -32,6 +32,37 @@ export function checkEffects(seen: Observation, story: Story, wrong: Wrong): voi
     checkAsked(seen, request, wrong);
   }
   checkTranscripts(seen, wrong);
+  checkOutcomes(seen, byCall, wrong);
+  checkClosed(seen, wrong);
+}
+
+/** I5: an outcome is of the attempt that it names; what the tool said to another attempt is none. */
+function checkOutcomes(seen: Observation, byCall: ReadonlyMap<string, readonly ToolRequest[]>, wrong: Wrong): void {
+  for (const event of seen.log) {
+    if (event.type !== "tool_call.finished" || event.data.state === "cancelled") continue;
+    const { toolCallId, attempt, payload, state } = event.data;
+    const code = payload.error?.code;
+    if (code !== undefined && code !== "TOOL_REFUSES") continue;
+    const request = byCall.get(toolCallId)?.find((one) => one.attempt === attempt);
+    const kind = state === "succeeded" ? "ok" : "failed";
+    if (request?.answer?.kind !== kind)
+      wrong("X11", `${toolCallId}#${attempt} ${state}, and its tool said ${request?.answer?.kind ?? "nothing"}`);
+  }
+}
+
+/** X12: a stop closes the request to the model within a second, where the object lives on. */
+function checkClosed(seen: Observation, wrong: Wrong): void {
+  for (const event of seen.log) {
+    if (event.type !== "run.cancel_requested") continue;
+    const at = Date.parse(event.at);
+    const died = seen.blows.some((blow) => blow.at >= at && blow.at <= at + 1_000);
+    if (died) continue;
+    const open = seen.models.find(
+      (one) => one.runId === event.runId && !one.zombie && one.at <= at && (one.closedAt ?? Infinity) > at + 1_000,
+    );
+    const lives = open && !seen.blows.some((blow) => blow.at >= open.at && blow.at <= at && blow.kind === "restart");
+    if (open && lives) wrong("X12", `${open.runId}.s${open.step} was still open a second after the stop`);
+  }
 }
 
 const upTo = (seen: Observation, head: number) => seen.log.slice(0, head);

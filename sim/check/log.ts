@@ -15,6 +15,7 @@ export function checkLog(seen: Observation, wrong: Wrong): Story {
   }
   let before = 0;
   let life = 0;
+  let told = 0;
   seen.log.forEach((event, index) => {
     if (event.seq !== index + 1) wrong("X3", `event ${event.seq} stands at ${index + 1}`);
     const when = Date.parse(event.at);
@@ -30,8 +31,44 @@ export function checkLog(seen: Observation, wrong: Wrong): Story {
     if (!shape.success) wrong("X3", `event ${event.seq} (${event.type}) has not its shape`);
     story.tell(event);
     for (const snapshot of at.get(event.seq) ?? []) checkSnapshot(story, snapshot, wrong);
+    if (TOLD_SOON.includes(event.type)) told = event.seq;
+    if (event.seq === seen.rested?.head) checkRested(story, seen.rested, told, wrong);
   });
   return story;
+}
+
+/** What the history learns soon; the rest goes along with it. */
+const TOLD_SOON: readonly string[] = [
+  "conversation.created",
+  "conversation.updated",
+  "participant.added",
+  "participant.role_changed",
+  "participant.removed",
+  "run.interrupted",
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+  "confirmation.decided",
+  "tool_call.resolved",
+  "handover.requested",
+  "handover.accepted",
+  "handover.released",
+];
+
+/** X16, X18: at rest the history has what it is to have, and an alarm stands for whatever is due. */
+function checkRested(story: Story, rested: NonNullable<Observation["rested"]>, told: number, wrong: Wrong): void {
+  const { history, alarmAt, at } = rested;
+  if (history < told) wrong("X18", `at rest the history stands at ${history}, and should have ${told}`);
+  if (story.active === null && story.queue.length > 0 && story.handover !== "active") {
+    wrong("X16", `at rest ${story.queue[0]} is queued, and nothing is active`);
+  }
+  const due = Math.min(
+    ...story
+      .pending()
+      .map(({ state, expiresAt }) => (state === "awaiting_confirmation" ? (expiresAt ?? Infinity) : Infinity)),
+  );
+  if (due !== Infinity && (alarmAt === null || alarmAt > due))
+    wrong("X16", `at rest ${due - at} ms are left, and no alarm stands`);
 }
 
 const headOf = ({ conversation }: Snapshot): number => Number(conversation.headCursor.split(".")[1]);

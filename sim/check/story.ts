@@ -43,6 +43,8 @@ export interface RunStory {
   asking: { step: number; attempt: number } | null;
   steps: Set<number>;
   readonly finished: Map<number, number>;
+  /** By step, how often it was lost. */
+  readonly interruptions: Map<number, number>;
 }
 
 export class Story {
@@ -121,10 +123,16 @@ export class Story {
 
   #ofRun(event: Event, runId: string): void {
     const run = this.runs.get(runId);
+    this.#inTime(event, run);
     if (event.type === "run.queued") {
       const at = event.data.position - 1;
       if (at > this.queue.length) this.wrong("X14", `${runId} is queued at ${at + 1} of ${this.queue.length}`);
       this.queue.splice(at, 0, runId);
+      const { retryOf } = event.data;
+      const doubt = [...this.calls.values()].find(
+        (call) => call.runId === retryOf && call.state === "unknown" && !call.resolved,
+      );
+      if (doubt) this.wrong("X11", `${runId} retries while ${doubt.id} is unknown`);
       this.runs.set(runId, {
         id: runId,
         by: event.data.principal.userId,
@@ -139,6 +147,7 @@ export class Story {
         asking: null,
         steps: new Set(),
         finished: new Map(),
+        interruptions: new Map(),
       });
       return;
     }
@@ -171,7 +180,7 @@ export class Story {
         run.halted = true;
         return;
       case "limit.tripped":
-        if (event.data.limit === "maxRunMs" && run.deadlineAt !== null && Date.parse(event.at) < run.deadlineAt) {
+        if (event.data.limit === "maxRunMs" && Date.parse(event.at) < (run.deadlineAt ?? Infinity)) {
           this.wrong("X17", `${runId} runs out of time before its deadline`);
         }
         return;
@@ -183,12 +192,30 @@ export class Story {
         const asked = run.asking?.step === n && run.asking.attempt === attempt;
         if (!asked) this.wrong("X13", `${event.type} (${event.seq}) of a step that is not being asked`);
         run.asking = null;
+        if (event.type === "step.superseded" && event.data.reason === "interrupted") {
+          const times = (run.interruptions.get(n) ?? 0) + 1;
+          run.interruptions.set(n, times);
+          if (times > 2) this.wrong("X19", `step ${n} of ${runId} is asked anew for the ${times}th time`);
+        }
         if (event.type === "step.finished") run.finished.set(n, event.seq);
         return;
       }
       default:
         this.#ofCall(event, run);
     }
+  }
+
+  /** Time is asked before anything else is done: nothing of a run that works happens after its deadline. */
+  #inTime(event: Event, run: RunStory | undefined): void {
+    if (!run || run.halted || run.deadlineAt === null || run.status !== "active") return;
+    const late = Date.parse(event.at) >= run.deadlineAt;
+    const stops = event.type === "run.cancel_requested" && event.data.code === "deadline_exceeded";
+    const settles = stops || event.type === "limit.tripped" || event.type === "confirmation.expired" || !late;
+    // What else was due at the same moment is done before.
+    const timedOut = ["tool_call.became_unknown", "tool_call.started", "tool_call.finished", "run.resumed"].includes(
+      event.type,
+    );
+    if (!settles && !timedOut) this.wrong("X17", `${event.type} (${event.seq}) of ${run.id} after its deadline`);
   }
 
   #stepStarted(n: number, attempt: number, run: RunStory, seq: number): void {
@@ -312,6 +339,9 @@ export class Story {
       case "tool_call.started": {
         const { attempt, mode, argsDigest, idempotencyKey } = event.data;
         const again = call.state === "executing";
+        if (!again && call.freshly === 0 && call.expiresAt !== null && at >= call.expiresAt) {
+          this.wrong("X8", `${call.id} starts after its yes has expired`);
+        }
         if (!again) from(call.gated || call.freshly > 0 ? "approved" : "proposed");
         if (attempt !== call.attempt + 1) this.wrong("X13", `${call.id}: attempt ${attempt} after ${call.attempt}`);
         if (argsDigest !== call.argsDigest) this.wrong("X8", `${call.id} starts with other arguments`);
@@ -362,12 +392,6 @@ export class Story {
         }
         return;
       }
-      case "tool_call.late_result":
-        if (call.state === "executing" && event.data.attempt === call.attempt) {
-          // Of an older life: the attempt's number is the same only where the life's is not.
-          return;
-        }
-        return;
       default:
         return;
     }

@@ -7,10 +7,39 @@ import type { Plan } from "../plan.ts";
 type Wrong = (law: string, says: string) => void;
 
 export function checkWatching(seen: Observation, plan: Plan, wrong: Wrong): void {
-  for (const connection of seen.connections) checkConnection(seen, connection, plan, wrong);
+  const away = absences(seen);
+  for (const connection of seen.connections) {
+    checkConnection(seen, connection, plan, (seq) => isAway(away, connection.user, seq), wrong);
+  }
 }
 
-function checkConnection(seen: Observation, connection: Connection, plan: Plan, wrong: Wrong): void {
+/** From which event to which other somebody had no place any more. */
+type Absences = ReadonlyMap<string, { readonly from: number; to: number }[]>;
+
+function absences({ log }: Observation): Absences {
+  const away = new Map<string, { from: number; to: number }[]>();
+  for (const event of log) {
+    if (event.type === "participant.removed") {
+      const { userId } = event.data;
+      away.set(userId, [...(away.get(userId) ?? []), { from: event.seq, to: Infinity }]);
+    }
+    if (event.type !== "participant.added") continue;
+    const last = away.get(event.data.userId)?.at(-1);
+    if (last) last.to = event.seq;
+  }
+  return away;
+}
+
+const isAway = (away: Absences, user: string, seq: number): boolean =>
+  (away.get(user) ?? []).some(({ from, to }) => seq >= from && seq < to);
+
+function checkConnection(
+  seen: Observation,
+  connection: Connection,
+  plan: Plan,
+  isGone: (seq: number) => boolean,
+  wrong: Wrong,
+): void {
   const { user, after, frames } = connection;
   /** The last event that this connection has, or has a snapshot of; null: nothing yet. */
   let at: number | null = null;
@@ -43,6 +72,7 @@ function checkConnection(seen: Observation, connection: Connection, plan: Plan, 
         break;
       }
       case "event": {
+        if (isGone((frame["event"] as { seq: number }).seq)) wrong("X20", `${user} watches without a place`);
         const from = text.indexOf('"event":{') + 8;
         durable(text.slice(from, -1), (frame["event"] as { seq: number }).seq);
         if (at !== seqOf(frame["cursor"])) wrong("X5", `${user}: the cursor ${String(frame["cursor"])} of event ${at}`);

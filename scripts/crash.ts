@@ -3,30 +3,44 @@
  * killed with SIGKILL again and again, at random and at the instants that matter, while people work and watchers come
  * and go; then judged from outside.
  *
- * `--per-seed K` kills go to one data folder. A failing seed keeps its folder.
+ * `--per-seed K` kills go to one data folder; `--lanes L` seeds are played side by side. A failing seed keeps its folder,
+ * with what was seen in `seen.json`; `--judge FILE` judges that again, without playing.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { check } from "../rigs/crash/check/check.ts";
-import { playSeed, type SeedPlan } from "../rigs/crash/play.ts";
+import { check, type Verdict } from "../rigs/crash/check/check.ts";
+import { playSeed, type Played, type SeedPlan } from "../rigs/crash/play.ts";
+import type { SeedSeen } from "../rigs/crash/seen.ts";
 import { PROVIDER_KEY, Surroundings } from "../rigs/crash/surroundings.ts";
-import { percentile } from "../rigs/common/figures.ts";
-import { install } from "../rigs/common/runtime.ts";
+import { Tally } from "../rigs/crash/tally.ts";
+import { install, type Installation } from "../rigs/common/runtime.ts";
 import { finish } from "./report.ts";
+import { bundleInto } from "./runtime/bundle.ts";
 
 const { values } = parseArgs({
   options: {
     random: { type: "string", default: "20" },
     triggered: { type: "string", default: "40" },
     seed: { type: "string", default: "1" },
-    "per-seed": { type: "string", default: "60" },
+    "per-seed": { type: "string", default: "30" },
+    lanes: { type: "string", default: "2" },
+    conversations: { type: "string", default: "8" },
+    judge: { type: "string" },
+    /** Where to keep what was seen, of a seed that held. */
+    save: { type: "string" },
   },
 });
 const wanted = { random: Number(values.random), triggered: Number(values.triggered) };
 const first = Number(values.seed);
 const perSeed = Number(values["per-seed"]);
+
+if (values.judge !== undefined) {
+  const { violations, windows } = check(JSON.parse(readFileSync(values.judge, "utf8")) as SeedSeen);
+  for (const { law, says } of violations) console.log(`${law}: ${says}`);
+  finish(violations.length === 0, { violations: violations.length, ...windows });
+}
 
 /** Small, so that everything comes to rest soon. */
 const SETTINGS = {
@@ -42,97 +56,75 @@ const SETTINGS = {
 };
 
 /** The kills, shared out evenly. */
-function plans(): SeedPlan[] {
+function plansOf(): SeedPlan[] {
   const seeds = Math.max(1, Math.ceil((wanted.random + wanted.triggered) / perSeed));
   const share = (all: number, n: number) => Math.floor(((n + 1) * all) / seeds) - Math.floor((n * all) / seeds);
   return Array.from({ length: seeds }, (_, n) => ({
     seed: first + n,
     random: share(wanted.random, n),
     triggered: share(wanted.triggered, n),
+    conversations: Number(values.conversations),
   }));
 }
 
 const started = performance.now();
 const dir = mkdtempSync(join(tmpdir(), "holdpoint-crash-"));
-const surroundings = await Surroundings.start();
 console.log("building the bundle");
-const installation = await install(join(dir, "installation"), {
-  ...SETTINGS,
-  OPENAI_BASE_URL: surroundings.provider.baseUrl,
-  OPENAI_API_KEY: PROVIDER_KEY,
-  LAB_BACKEND_URL: surroundings.backend.url,
-});
-const total = { kills: 0, random: 0, triggered: 0, cascades: 0, windowKills: 0, provedOrUnknown: 0 };
-const sums = { events: 0, commands: 0, effects: 0, frames: 0 };
-const byKind: Record<string, number> = {};
-const recoveries: number[] = [];
-const failed: { seed: number; dataDir: string; laws: string[] }[] = [];
-let violations = 0;
-let playedMs = 0;
+const bundleDir = await bundleInto(join(dir, "bundle"));
+const plans = plansOf();
+const waiting = [...plans];
+const tally = new Tally();
+let playing = 0;
 
-for (const plan of plans()) {
-  const dataDir = join(dir, `seed-${plan.seed}`);
+async function lane(n: number): Promise<void> {
+  const surroundings = await Surroundings.start();
+  const installation = await install(join(dir, `lane-${n}`), bundleDir, {
+    ...SETTINGS,
+    OPENAI_BASE_URL: surroundings.provider.baseUrl,
+    OPENAI_API_KEY: PROVIDER_KEY,
+    LAB_BACKEND_URL: surroundings.backend.url,
+  });
+  playing ||= performance.now();
+  for (let plan = waiting.shift(); plan; plan = waiting.shift()) await playOne(plan, installation, surroundings);
+  await surroundings.close();
+}
+
+async function playOne(plan: SeedPlan, installation: Installation, surroundings: Surroundings): Promise<void> {
+  const { seed } = plan;
+  const dataDir = join(dir, `seed-${seed}`);
   mkdirSync(dataDir);
   const begun = performance.now();
-  let done = 0;
-  const problem: { law: string; says: string }[] = [];
+  const violations: { law: string; says: string }[] = [];
   try {
-    const { seen, reaper } = await playSeed(plan, installation, surroundings, dataDir, () => {
-      done += 1;
-      if (done % 20 === 0) console.log(`seed ${plan.seed}: ${done} of ${plan.random + plan.triggered} kills`);
-    });
-    const verdict = check(seen);
-    problem.push(...verdict.violations);
-    total.windowKills += verdict.windows.killed;
-    total.provedOrUnknown += verdict.windows.provedOrUnknown;
-    total.cascades += reaper.cascades;
-    recoveries.push(...reaper.recoveries);
-    for (const { kind } of seen.kills) {
-      total.kills += 1;
-      if (kind === "random") total.random += 1;
-      else if (kind !== "cascade") total.triggered += 1;
-      byKind[kind] = (byKind[kind] ?? 0) + 1;
-    }
-    for (const one of seen.conversations) {
-      sums.events += one.seen.log.length;
-      sums.commands += one.seen.asked.length;
-      sums.effects += [...one.effects.values()].reduce((sum, n) => sum + n, 0);
-      sums.frames += one.connections.reduce((sum, { frames }) => sum + frames.length, 0);
-    }
+    const played = await playSeed(plan, installation, surroundings, dataDir, () => tally.progress());
+    const verdict = check(played.seen);
+    violations.push(...verdict.violations);
+    tally.add(played, verdict);
+    keep(played, verdict, dataDir);
   } catch (error) {
-    problem.push({
-      law: "plays to its end",
-      says: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    });
+    const says = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    violations.push({ law: "plays to its end", says });
   }
-  playedMs += performance.now() - begun;
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
-  console.log(
-    `seed ${plan.seed}: ${problem.length === 0 ? "held" : `${problem.length} violations`} after ${seconds} s`,
-  );
-  if (problem.length === 0) {
-    rmSync(dataDir, { recursive: true, force: true });
-    continue;
-  }
-  violations += problem.length;
-  failed.push({ seed: plan.seed, dataDir, laws: [...new Set(problem.map(({ law }) => law))] });
-  for (const { law, says } of problem.slice(0, 20)) console.log(`  ${law}: ${says}`);
+  const held = violations.length === 0;
+  console.log(`seed ${seed}: ${held ? "held" : `${violations.length} violations`} after ${seconds} s`);
+  if (held) return rmSync(dataDir, { recursive: true, force: true });
+  tally.fail(seed, dataDir, violations);
+  for (const { law, says } of violations.slice(0, 20)) console.log(`  ${law}: ${says}`);
   console.log(`  the data is kept in ${dataDir}`);
 }
-await surroundings.close();
-if (failed.length === 0) rmSync(dir, { recursive: true, force: true });
-const ok = failed.length === 0 && total.random === wanted.random && total.triggered === wanted.triggered;
-finish(ok && total.windowKills === total.provedOrUnknown, {
-  ...total,
-  violations,
-  ...(failed.length > 0 ? { failed } : {}),
+
+function keep({ seen }: Played, { violations }: Verdict, dataDir: string): void {
+  const file = violations.length > 0 ? join(dataDir, "seen.json") : values.save;
+  if (file !== undefined) writeFileSync(file, JSON.stringify(seen));
+}
+
+await Promise.all(Array.from({ length: Math.min(Number(values.lanes), plans.length) }, (_, n) => lane(n)));
+if (tally.failed.length === 0) rmSync(dir, { recursive: true, force: true });
+finish(tally.holds(wanted), {
+  ...tally.figures((performance.now() - playing) / 1_000),
   seed: first,
-  seeds: plans().length,
-  ...sums,
-  byKind,
-  killsPerSecond: Math.round((total.kills / playedMs) * 10_000) / 10,
-  recoveryP50Ms: percentile(recoveries, 50),
-  recoveryP95Ms: percentile(recoveries, 95),
+  seeds: plans.length,
   ms: Math.round(performance.now() - started),
   settings: SETTINGS,
 });

@@ -20,7 +20,6 @@ import {
 import { chmodSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { bundleInto } from "../../scripts/runtime/bundle.ts";
 import { freePort } from "../../scripts/service.ts";
 
 const HOST = join(import.meta.dirname, "../../scripts/runtime/host.ts");
@@ -44,10 +43,13 @@ export interface Starting {
   readonly kill: () => Promise<void>;
 }
 
-/** Builds the bundle and has the configuration written. `dir`: for both, and for the link. */
-export async function install(dir: string, vars: Readonly<Record<string, string>>): Promise<Installation> {
+/** Has the configuration for a built bundle written. `dir`: for it, and for the link. */
+export async function install(
+  dir: string,
+  bundleDir: string,
+  vars: Readonly<Record<string, string>>,
+): Promise<Installation> {
   mkdirSync(dir, { recursive: true });
-  const bundleDir = await bundleInto(join(dir, "bundle"));
   const port = await freePort();
   const stateDir = join(dir, "state");
   const first = join(dir, "first");

@@ -10,13 +10,13 @@ import type { ModelRequest, SeedSeen } from "./seen.ts";
 import { PROVIDER_KEY, type Surroundings } from "./surroundings.ts";
 import { withHistory } from "./history-file.ts";
 
-const CONVERSATIONS = 8;
 const REST_MS = 90_000;
 
 export interface SeedPlan {
   readonly seed: number;
   readonly random: number;
   readonly triggered: number;
+  readonly conversations: number;
 }
 
 export interface Played {
@@ -43,7 +43,7 @@ export async function playSeed(
   try {
     await reaper.start();
     const world = { seed, baseUrl: installation.baseUrl, reaper, surroundings };
-    for (let n = 0; n < CONVERSATIONS; n++) {
+    for (let n = 0; n < plan.conversations; n++) {
       rooms.push(await Room.open({ ...world, n, random: (use) => randomOf(seed, n, use) }));
     }
     const lives = rooms.map((room) => room.people.live());
@@ -59,7 +59,7 @@ export async function playSeed(
     for (const room of rooms) room.abandon();
   }
   const requests = surroundings.requests();
-  const effects = new Map(Object.entries(surroundings.backend.ledger().byKey));
+  const effects = surroundings.backend.ledger().byKey;
   const conversations = withHistory(dataDir, (history) =>
     rooms.map((room) => room.seen({ history, requests, effects, models })),
   );

@@ -1,7 +1,7 @@
 /** One conversation with its people and its watchers, and what was seen of it. */
 import type { SQLInputValue } from "node:sqlite";
 import { HistoryTables } from "../../sim/history.ts";
-import type { Asked, Observation } from "../../sim/observation.ts";
+import { newObservation, type Asked, type Observation } from "../../sim/observation.ts";
 import type { Random } from "../../sim/random.ts";
 import { Watch } from "../../src/client/watch.ts";
 import { project } from "../../src/history/project.ts";
@@ -32,7 +32,7 @@ export interface RoomDeps {
 export interface Evidence {
   readonly history: HistoryFile;
   readonly requests: readonly BackendRequest[];
-  readonly effects: ReadonlyMap<string, number>;
+  readonly effects: Readonly<Record<string, number>>;
   readonly models: ReadonlyMap<string, readonly ModelRequest[]>;
 }
 
@@ -185,23 +185,14 @@ export class Room {
       log.flatMap((event) => (event.type === "tool_call.proposed" ? [event.data.idempotencyKey] : [])),
     );
     const seen: Observation = {
-      seed: 0,
-      conversationId: this.id,
+      ...newObservation(0, this.id),
       asked: this.#asked,
-      connections: [],
       snapshots: this.#snapshots,
-      tools: [],
-      models: [],
-      blows: [],
       history: this.stood.map((seq) => ({ at: 0, head: this.head, seq })),
-      logged: [],
-      calmAt: 0,
       log,
       logJson: log.map((event) => JSON.stringify(event)),
       rows: inOrder(history.rows(this.id)),
       expectedRows: inOrder(this.#expectedRows(tenantId)),
-      alarmAt: null,
-      parked: 0,
     };
     const { events, gaps, repeats } = this.#watch.view;
     return {
@@ -215,7 +206,7 @@ export class Room {
       connections: this.#connections,
       followed: [{ user: owner.userId, events: events.map((event) => JSON.stringify(event)), gaps, repeats }],
       requests: requests.filter(({ key }) => keys.has(key)),
-      effects: new Map([...effects].filter(([key]) => keys.has(key))),
+      effects: Object.fromEntries(Object.entries(effects).filter(([key]) => keys.has(key))),
       dedup: this.#deps.surroundings.dedup,
       models: models.get(modelOf(this.#deps.seed, this.#deps.n)) ?? [],
       stuck: this.#stuck,

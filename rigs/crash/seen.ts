@@ -1,5 +1,6 @@
 /**
- * What was seen from outside while the service was killed again and again. The checker reads this and nothing else.
+ * What was seen from outside while the service was killed again and again. The checker reads this and nothing else. It
+ * is plain JSON, so that a failing seed can be kept and judged again.
  */
 import type { Observation } from "../../sim/observation.ts";
 
@@ -65,7 +66,7 @@ export interface ConversationSeen {
   readonly followed: readonly Followed[];
   readonly requests: readonly BackendRequest[];
   /** By outside key: how often it was really booked. */
-  readonly effects: ReadonlyMap<string, number>;
+  readonly effects: Readonly<Record<string, number>>;
   /** Whether the backend books a key once. */
   readonly dedup: boolean;
   readonly models: readonly ModelRequest[];

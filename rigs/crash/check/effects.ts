@@ -100,7 +100,7 @@ function argsOf(id: string, log: readonly Event[]): Record<string, unknown> {
 /** X6. People here say that something did not happen only where it did not, so a second booking is always one too many. */
 function checkCount(call: CallStory, requests: readonly BackendRequest[], one: ConversationSeen, wrong: Wrong): void {
   const executed = requests.filter(({ mode }) => mode === "execute").length;
-  const effects = one.effects.get(call.key) ?? 0;
+  const effects = one.effects[call.key] ?? 0;
   if (call.effect === "once" && executed > 1 + call.freshly) {
     wrong("X6", `${call.id} acts once, and came ${executed} times after ${call.freshly} words that it had not`);
   }
@@ -111,7 +111,7 @@ function checkCount(call: CallStory, requests: readonly BackendRequest[], one: C
 /** X11: `failed`, `cancelled` and `succeeded` are only for proof. */
 function checkTruth(call: CallStory, requests: readonly BackendRequest[], one: ConversationSeen, wrong: Wrong): void {
   if (call.effect === "read" || call.resolved !== null || call.freshly > 0) return;
-  const effects = one.effects.get(call.key) ?? 0;
+  const effects = one.effects[call.key] ?? 0;
   const answered = requests.filter(({ answered }) => answered !== null);
   const denied = ["failed", "cancelled", "rejected", "expired"].includes(call.state);
   if (denied && effects > 0) wrong("X11", `${call.id} is ${call.state}, and was done`);

@@ -1,0 +1,66 @@
+/** The figures of all seeds together. */
+import type { Violation } from "../../sim/observation.ts";
+import { percentile } from "../common/figures.ts";
+import type { Verdict } from "./check/check.ts";
+import type { Played } from "./play.ts";
+
+export class Tally {
+  readonly failed: { readonly seed: number; readonly dataDir: string; readonly laws: string[] }[] = [];
+  #violations = 0;
+  #progress = 0;
+  #kills = { kills: 0, random: 0, triggered: 0, cascades: 0, windowKills: 0, provedOrUnknown: 0 };
+  #sums = { events: 0, commands: 0, effects: 0, frames: 0 };
+  readonly #byKind: Record<string, number> = {};
+  readonly #recoveries: number[] = [];
+
+  /** A kill of the plan was carried out. */
+  progress(): void {
+    this.#progress += 1;
+    if (this.#progress % 20 === 0) console.log(`${this.#progress} kills`);
+  }
+
+  add({ seen, reaper }: Played, { windows }: Verdict): void {
+    const kills = this.#kills;
+    kills.cascades += reaper.cascades;
+    kills.windowKills += windows.killed;
+    kills.provedOrUnknown += windows.provedOrUnknown;
+    for (const { kind } of seen.kills) {
+      kills.kills += 1;
+      if (kind === "random") kills.random += 1;
+      else if (kind !== "cascade") kills.triggered += 1;
+      this.#byKind[kind] = (this.#byKind[kind] ?? 0) + 1;
+    }
+    this.#recoveries.push(...reaper.recoveries);
+    for (const one of seen.conversations) {
+      this.#sums.events += one.seen.log.length;
+      this.#sums.commands += one.seen.asked.length;
+      this.#sums.effects += Object.values(one.effects).reduce((sum, n) => sum + n, 0);
+      this.#sums.frames += one.connections.reduce((sum, { frames }) => sum + frames.length, 0);
+    }
+  }
+
+  fail(seed: number, dataDir: string, violations: readonly Violation[]): void {
+    this.#violations += violations.length;
+    this.failed.push({ seed, dataDir, laws: [...new Set(violations.map(({ law }) => law))] });
+  }
+
+  /** Everything that was wanted was done, and nothing was wrong with it. */
+  holds(wanted: { readonly random: number; readonly triggered: number }): boolean {
+    const { random, triggered, windowKills, provedOrUnknown } = this.#kills;
+    const done = random === wanted.random && triggered === wanted.triggered;
+    return done && this.failed.length === 0 && windowKills === provedOrUnknown;
+  }
+
+  figures(seconds: number): Record<string, unknown> {
+    return {
+      ...this.#kills,
+      violations: this.#violations,
+      ...(this.failed.length > 0 ? { failed: this.failed } : {}),
+      ...this.#sums,
+      byKind: this.#byKind,
+      killsPerSecond: Math.round((this.#kills.kills / seconds) * 10) / 10,
+      recoveryP50Ms: percentile(this.#recoveries, 50),
+      recoveryP95Ms: percentile(this.#recoveries, 95),
+    };
+  }
+}

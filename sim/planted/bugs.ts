@@ -39,8 +39,8 @@ export const BUGS: readonly PlantedBug[] = [
       },
       {
         file: "actor/writer.ts",
-        find: "    this.#state = decided.state;\n    this.#deps.committed(encoded, decided.state);",
-        replace: "    this.#state = decided.state;",
+        find: "    this.#deps.timersSet(timers);\n    this.#deps.committed(encoded, decided.state);",
+        replace: "    this.#deps.timersSet(timers);",
       },
     ],
   },
@@ -128,8 +128,8 @@ export const BUGS: readonly PlantedBug[] = [
     "the alarm is not set again",
     1_000,
     "actor/reminders.ts",
-    "if (earliest === null || (standing !== null && standing <= earliest)) return;",
-    "if (earliest === null || standing !== null) return;",
+    "if (standing === null || standing > earliest) this.#journal.setAlarm(earliest);",
+    "if (standing === null) this.#journal.setAlarm(earliest);",
   ),
   // Doubt.
   bug(

@@ -24,7 +24,10 @@ export const BOUNDS: readonly Bound[] = [
       zh: `${LIMITS.idempotencyKeyChars} 个可见 ASCII 字符`,
     },
   },
-  { what: { en: "Entries of metadata", zh: "metadata 条目" }, value: count(LIMITS.metadataEntries) },
+  {
+    what: { en: "Entries of metadata, all of them as JSON", zh: "metadata 条目数，合计 JSON" },
+    value: `${LIMITS.metadataEntries}, ${bytes(LIMITS.metadataBytes)}`,
+  },
   { what: { en: "Participants of a conversation", zh: "会话参与者" }, value: count(LIMITS.participants) },
   { what: { en: "Runs that wait in a conversation", zh: "会话中排队的运行" }, value: count(LIMITS.queuedRuns) },
   {

@@ -9,6 +9,7 @@ import type { Tool, ToolContext } from "../tools/define-tool.ts";
 import { argsDigest } from "./digests.ts";
 import { ambiguousWith, answerOf, refusedWith, thrown, type Answered, type Outcomes } from "./execute-outcome.ts";
 import { refusedBy } from "./prepare-call.ts";
+import { ownDeadline } from "./own-deadline.ts";
 import { contextOf, mayUse, type CatalogueEntry, type ToolCatalogue } from "./tool-catalogue.ts";
 import { race } from "./tool-race.ts";
 import { failedResult, ownError } from "./tool-result.ts";
@@ -118,7 +119,7 @@ export class ToolExecution implements ToolPort {
 
   #limits({ call, deadlineAt }: ToolEffect, { signal }: ToolIo) {
     const { clock, settings } = this.#ports;
-    const ms = Math.min(call.timeoutMs, deadlineAt - clock.now());
+    const ms = Math.min(call.timeoutMs, ownDeadline(deadlineAt, call.timeoutMs) - clock.now());
     return { clock, ms, signal, settleMs: settings.abortSettleMs };
   }
 

@@ -17,6 +17,7 @@ import { ModelClocks } from "./model-clocks.ts";
 import { boundedReasoning, cutCalls, textBody, verdictOf } from "./model-outcome.ts";
 import { readAnswer, type Reading } from "./model-reader.ts";
 import { usageOf } from "./model-usage.ts";
+import { ownDeadline } from "./own-deadline.ts";
 import type { Prices } from "./prices.ts";
 import { requestBody } from "./request-body.ts";
 import { classifyHttpFailure, modelStop, timedOut } from "./stream/classify-failure.ts";
@@ -53,8 +54,9 @@ export class ModelEffects implements ModelPort {
 
   async ask(effect: ModelEffect, io: ModelIo): Promise<Outcome> {
     const { clock, log, client } = this.#deps;
-    const { maxFirstByteMs: firstByteMs, maxIdleMs: idleMs } = effect.run.limits;
-    const clocks = new ModelClocks(clock, { firstByteMs, idleMs, deadlineAt: effect.deadlineAt }, io.signal);
+    const { maxFirstByteMs: firstByteMs, maxIdleMs: idleMs, maxModelMs } = effect.run.limits;
+    const deadlineAt = ownDeadline(effect.deadlineAt, maxModelMs);
+    const clocks = new ModelClocks(clock, { firstByteMs, idleMs, deadlineAt }, io.signal);
     let shown = "";
     const onText = (text: string, part: number): void => {
       shown += text;

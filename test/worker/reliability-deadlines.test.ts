@@ -54,6 +54,13 @@ async function playWithin(answer: Answer, limits: Partial<Record<LimitName, numb
   return { talk, run: await talk.person.client.run(started.id) };
 }
 
+/** What was asked and shown is paid for, however it ended. */
+function expectPaid({ usage }: Run, shown = true): void {
+  expect(usage).toMatchObject({ estimated: true });
+  expect(usage.inputTokens).toBeGreaterThan(0);
+  expect(usage.outputTokens > 0).toBe(shown);
+}
+
 const hungUp = (talk: Talk) =>
   vi.waitFor(async () => expect((await askedOf(talk))[0]).toMatchObject({ endedBy: "client" }), 5_000);
 
@@ -65,6 +72,7 @@ describe("a model that keeps the run waiting", () => {
     const { talk, run } = await playWithin(answer, { maxFirstByteMs: 300 });
     expect(run).toMatchObject({ status: "failed", stop: { code: "model_timeout", retryable: true } });
     expect(Date.parse(run.finishedAt ?? "") - Date.parse(run.startedAt ?? "")).toBeGreaterThanOrEqual(300);
+    expectPaid(run, false);
     await hungUp(talk);
     await agree(talk);
     expect(await talk.requests()).toHaveLength(2);
@@ -76,6 +84,7 @@ describe("a model that keeps the run waiting", () => {
     expect(talk.of("message.completed", run)).toMatchObject([
       { data: { message: { status: "incomplete", parts: [{ text: "So far. " }] } } },
     ]);
+    expectPaid(run);
     await hungUp(talk);
     await agree(talk);
   });
@@ -90,6 +99,7 @@ describe("a model that keeps the run waiting", () => {
     const { talk, run } = await playWithin(steady(200, 30), { maxModelMs: 1_500 });
     expect(run).toMatchObject({ status: "failed", stop: { code: "model_timeout" } });
     expect(talk.of("message.completed", run)).toMatchObject([{ data: { message: { status: "incomplete" } } }]);
+    expectPaid(run);
     await hungUp(talk);
     await agree(talk);
   });
@@ -115,6 +125,7 @@ describe("the run's clock", () => {
     expect(talk.of("message.completed", run)).toMatchObject([
       { data: { message: { parts: [{ type: "notice", code: "deadline_exceeded" }] } } },
     ]);
+    expectPaid(run, false);
     await hungUp(talk);
     await agree(talk);
     expect(await talk.requests()).toHaveLength(2);

@@ -3,6 +3,7 @@ import { base64url } from "jose";
 
 const encoder = new TextEncoder();
 export const utf8 = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(encoder.encode(text));
+export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 export const toBase64Url = (bytes: Uint8Array): string => base64url.encode(bytes);
 
 /** null for anything but the one way to write these bytes: no padding, no stray bits at the end. */

@@ -5,11 +5,18 @@ import { conversationIdOf } from "../protocol/ids.ts";
 import { SCOPES } from "../protocol/roles.ts";
 import { callActor } from "./call-actor.ts";
 import { ConversationPath, ParticipantPath } from "./paths.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NO_BODY, NONE, ok, userRoute, type EdgeServices, type Route } from "./route.ts";
 import { runCommand } from "./run-command.ts";
 
 const write = SCOPES.conversationsWrite;
 const read = SCOPES.conversationsRead;
+
+const THE_CONVERSATION = {
+  description: "The conversation.",
+  schema: Conversation,
+  example: EXAMPLES.conversation,
+};
 
 export const CONVERSATION_ROUTES: readonly Route[] = [
   userRoute({
@@ -21,8 +28,16 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     query: NONE,
     body: CreateConversation,
     bodyUse: "required",
+    bodyExample: EXAMPLES.createConversation,
     key: "accepted",
-    answers: { 201: { description: "The conversation; Location names it.", schema: Conversation } },
+    answers: {
+      201: {
+        description: "The conversation; Location names it.",
+        schema: Conversation,
+        example: EXAMPLES.conversation,
+        location: true,
+      },
+    },
     problems: ["idempotency_key_reused", "idempotency_in_progress"],
     handle: async ({ context, body, key }, edge) =>
       runCommand(edge, {
@@ -43,7 +58,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     body: NO_BODY,
     bodyUse: "none",
     key: "none",
-    answers: { 200: { description: "The snapshot.", schema: Conversation } },
+    answers: { 200: { description: "The snapshot.", schema: Conversation, example: EXAMPLES.conversation } },
     problems: ["not_found", "gone"],
     handle: async ({ context, params: { id } }, edge) => {
       const ask = { context, conversationId: id, repeatable: true };
@@ -60,8 +75,9 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     query: NONE,
     body: UpdateConversation,
     bodyUse: "required",
+    bodyExample: EXAMPLES.updateConversation,
     key: "none",
-    answers: { 200: { description: "The conversation.", schema: Conversation } },
+    answers: { 200: THE_CONVERSATION },
     problems: ["forbidden", "not_found", "gone"],
     handle: ({ context, params, body }, edge) =>
       runCommand(edge, { context, conversationId: params.id, command: { type: "update_conversation", body } }),
@@ -75,8 +91,9 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     query: NONE,
     body: PutParticipant,
     bodyUse: "required",
+    bodyExample: EXAMPLES.putParticipant,
     key: "none",
-    answers: { 200: { description: "The conversation.", schema: Conversation } },
+    answers: { 200: THE_CONVERSATION },
     problems: ["forbidden", "not_found", "gone"],
     handle: ({ context, params: { id, userId }, body }, edge) =>
       runCommand(edge, { context, conversationId: id, command: { type: "put_participant", userId, body } }),
@@ -92,7 +109,6 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     bodyUse: "none",
     key: "none",
     answers: {
-      200: { description: "The conversation.", schema: Conversation },
       204: { description: "Done.", schema: null },
     },
     problems: ["forbidden", "not_found", "gone"],

@@ -5,6 +5,7 @@ import { SCOPES } from "../protocol/roles.ts";
 import { PlainTenantId, PlainUserId } from "./claims.ts";
 import { DEVELOPMENT_RULES, signDevelopmentToken } from "./development-tokens.ts";
 import { deriveKey } from "./keys.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NONE, ok, publicRoute, type Route } from "./route.ts";
 
 const DEFAULT_TTL_S = 3_600;
@@ -39,8 +40,9 @@ export const DEVELOPMENT_ROUTE: Route = publicRoute({
   query: NONE,
   body: TokenRequest,
   bodyUse: "required",
+  bodyExample: EXAMPLES.developmentToken,
   key: "none",
-  answers: { 200: { description: "The token.", schema: z.object({ token: z.string() }) } },
+  answers: { 200: { description: "The token.", schema: z.object({ token: z.string() }), example: EXAMPLES.token } },
   handle: async ({ body }, { settings, now }) => {
     const { ttlSeconds, ...who } = body;
     const key = await deriveKey(settings.masterKey, "development-sign-in");

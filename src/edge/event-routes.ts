@@ -9,6 +9,7 @@ import type { EventQuery } from "../protocol/rpc.ts";
 import { callActor } from "./call-actor.ts";
 import { ConversationPath, pageOf, RunPath } from "./paths.ts";
 import { Limit } from "./query.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NO_BODY, ok, userRoute, type EdgeServices, type Route } from "./route.ts";
 import { answerStream, cursorOf, NOTHING_MORE } from "./sse.ts";
 
@@ -26,6 +27,7 @@ const common = {
 const PAGE_OR_STREAM = {
   description: "A page, whose nextCursor goes into after; or the stream, from the cursor or from now on.",
   schema: pageOf(EventEnvelope),
+  example: EXAMPLES.events,
   types: common.types,
 } as const;
 

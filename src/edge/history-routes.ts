@@ -11,6 +11,7 @@ import type { Page } from "../protocol/rpc.ts";
 import { pageOf } from "./paths.ts";
 import type { HistoryReader } from "./ports.ts";
 import { Limit, PageCursorText } from "./query.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NO_BODY, NONE, ok, userRoute, type Answered, type EdgeServices, type Route } from "./route.ts";
 import type { Trace } from "./trace.ts";
 
@@ -36,7 +37,7 @@ export const historyRoutes = (history: HistoryReader): readonly Route[] => [
       order: z.enum(["asc", "desc"]).default("desc"),
       cursor: PageCursorText,
     }),
-    answers: { 200: { description: "A page.", schema: pageOf(ConversationSummary) } },
+    answers: { 200: { description: "A page.", schema: pageOf(ConversationSummary), example: EXAMPLES.conversations } },
     handle: ({ context, trace, query: { q, agent, limit, order, cursor } }, edge) =>
       sealedPage(edge, trace, {
         binding: ["conversations", context.tenantId, context.userId, order, q ?? "", agent ?? ""],
@@ -57,7 +58,7 @@ export const historyRoutes = (history: HistoryReader): readonly Route[] => [
     summary: "All that I may decide or resolve, over all conversations, newest first.",
     scope: SCOPES.confirmationsDecide,
     query: z.object({ limit: Limit, order: z.literal("desc").optional(), cursor: PageCursorText }),
-    answers: { 200: { description: "A page.", schema: pageOf(InboxItem) } },
+    answers: { 200: { description: "A page.", schema: pageOf(InboxItem), example: EXAMPLES.confirmations } },
     handle: ({ context, trace, query: { limit, cursor } }, edge) =>
       sealedPage(edge, trace, {
         binding: ["confirmations", context.tenantId, context.userId],

@@ -15,6 +15,7 @@ import { langFor } from "./language.ts";
 import { ConversationPath, pageOf } from "./paths.ts";
 import type { Actor, StalePage } from "./ports.ts";
 import { Limit, PageCursorText } from "./query.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NO_BODY, ok, userRoute, type Answered, type EdgeServices, type Route } from "./route.ts";
 
 const common = {
@@ -38,7 +39,13 @@ export const LOG_ROUTES: readonly Route[] = [
     summary: "What people read, oldest first.",
     params: ConversationPath,
     query: z.object({ limit: Limit, order: z.enum(["asc", "desc"]).default("asc"), cursor: PageCursorText }),
-    answers: { 200: { description: "A page. stale: from the history, up to asOfSeq.", schema: MessagePage } },
+    answers: {
+      200: {
+        description: "A page. stale: from the history, up to asOfSeq.",
+        schema: MessagePage,
+        example: EXAMPLES.messages,
+      },
+    },
     handle: ({ request, context, params: { id }, query: { limit, order, cursor } }, edge) =>
       pageByNumber(edge, context, {
         conversationId: id,
@@ -57,7 +64,7 @@ export const LOG_ROUTES: readonly Route[] = [
     summary: "Runs, newest first.",
     params: ConversationPath,
     query: z.object({ limit: Limit, order: z.literal("desc").optional(), cursor: PageCursorText }),
-    answers: { 200: { description: "A page.", schema: pageOf(Run) } },
+    answers: { 200: { description: "A page.", schema: pageOf(Run), example: EXAMPLES.runs } },
     handle: ({ context, params: { id }, query: { limit, cursor } }, edge) =>
       pageByNumber(edge, context, {
         conversationId: id,

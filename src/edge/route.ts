@@ -63,8 +63,12 @@ export interface AnswerDescription {
   readonly description: string;
   /** Of the JSON; null: there is none. */
   readonly schema: z.ZodType | null;
+  /** Of the JSON. */
+  readonly example?: unknown;
   /** Where this answer is not given as JSON, or not only. */
   readonly types?: readonly MediaType[];
+  /** Says where what was made is. */
+  readonly location?: true;
 }
 
 /** What a reader of the API learns of a route. */
@@ -83,6 +87,7 @@ export interface RouteDescription {
   /** null: a body is not read. */
   readonly body: z.ZodType | null;
   readonly bodyOptional: boolean;
+  readonly bodyExample: unknown;
   readonly key: KeyUse;
   /** What a success can be asked for as; the first one is given to whom does not say. */
   readonly types: readonly MediaType[];
@@ -102,12 +107,22 @@ export type Route = RouteDescription &
 
 export const NONE = z.object({});
 
-type Described = "auth" | "takesTicket" | "params" | "query" | "body" | "bodyOptional" | "types" | "problems";
+type Described =
+  | "auth"
+  | "takesTicket"
+  | "params"
+  | "query"
+  | "body"
+  | "bodyOptional"
+  | "bodyExample"
+  | "types"
+  | "problems";
 type Spec<P, Q, B> = Omit<RouteDescription, Described> & {
   readonly params: z.ZodObject & z.ZodType<P>;
   readonly query: z.ZodObject & z.ZodType<Q>;
   readonly body: z.ZodType<B>;
   readonly bodyUse: "none" | "optional" | "required";
+  readonly bodyExample?: unknown;
   readonly takesTicket?: true;
   readonly types?: readonly MediaType[];
   readonly problems?: readonly ProblemCode[];
@@ -155,6 +170,7 @@ function describe<P, Q, B>(spec: Spec<P, Q, B>) {
     answers,
     body: spec.bodyUse === "none" ? null : spec.body,
     bodyOptional: spec.bodyUse === "optional",
+    bodyExample: spec.bodyExample,
     takesTicket: spec.takesTicket ?? false,
     types: spec.types ?? JSON_ONLY,
     problems: spec.problems ?? [],

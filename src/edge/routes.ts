@@ -6,20 +6,26 @@ import { historyRoutes } from "./history-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import type { EdgePorts } from "./ports.ts";
 import type { Route } from "./route.ts";
+import { referenceRoutes } from "./reference/reference-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { agentsRoute, SERVICE_ROUTES } from "./service-routes.ts";
 import { STREAM_ROUTE } from "./stream-route.ts";
 import { TICKET_ROUTE } from "./ticket-route.ts";
 
-export const routesOf = ({ settings, history, agents }: EdgePorts): readonly Route[] => [
-  ...SERVICE_ROUTES,
-  ...(agents ? [agentsRoute(agents)] : []),
-  ...CONVERSATION_ROUTES,
-  ...(history ? historyRoutes(history) : []),
-  ...LOG_ROUTES,
-  ...EVENT_ROUTES,
-  TICKET_ROUTE,
-  STREAM_ROUTE,
-  ...RUN_ROUTES,
-  ...(settings.devSignIn ? [DEVELOPMENT_ROUTE] : []),
-];
+export function routesOf({ settings, history, agents }: EdgePorts): readonly Route[] {
+  const table: readonly Route[] = [
+    // Described by the table that they are part of, so they ask for it only when they are asked.
+    ...referenceRoutes(() => table),
+    ...SERVICE_ROUTES,
+    ...(agents ? [agentsRoute(agents)] : []),
+    ...CONVERSATION_ROUTES,
+    ...(history ? historyRoutes(history) : []),
+    ...LOG_ROUTES,
+    ...EVENT_ROUTES,
+    TICKET_ROUTE,
+    STREAM_ROUTE,
+    ...RUN_ROUTES,
+    ...(settings.devSignIn ? [DEVELOPMENT_ROUTE] : []),
+  ];
+  return table;
+}

@@ -6,11 +6,14 @@ import { SCOPES } from "../protocol/roles.ts";
 import { Run } from "../protocol/run.ts";
 import { callActor } from "./call-actor.ts";
 import { hidden, keyed, RunPath, runPath } from "./paths.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NO_BODY, NONE, ok, userRoute, type EdgeServices, type Route } from "./route.ts";
 import { runCommand } from "./run-command.ts";
 import { START_ROUTE } from "./start-route.ts";
 
 const write = SCOPES.conversationsWrite;
+
+const THE_RUN = { description: "The run.", schema: Run, example: EXAMPLES.run } as const;
 
 export const RUN_ROUTES: readonly Route[] = [
   START_ROUTE,
@@ -24,7 +27,7 @@ export const RUN_ROUTES: readonly Route[] = [
     body: NO_BODY,
     bodyUse: "none",
     key: "none",
-    answers: { 200: { description: "The run.", schema: Run } },
+    answers: { 200: THE_RUN },
     problems: ["not_found", "gone"],
     handle: async ({ context, params: { id } }, edge) => {
       const asked = { context, conversationId: conversationOf(id), repeatable: true };
@@ -41,8 +44,9 @@ export const RUN_ROUTES: readonly Route[] = [
     query: NONE,
     body: EditRun,
     bodyUse: "required",
+    bodyExample: EXAMPLES.editRun,
     key: "none",
-    answers: { 200: { description: "The run.", schema: Run } },
+    answers: { 200: THE_RUN },
     problems: [...hidden, "run_started"],
     handle: ({ context, params: { id }, body }, edge) =>
       command(edge, context, id, { type: "edit_run", runId: id, body }),
@@ -57,7 +61,7 @@ export const RUN_ROUTES: readonly Route[] = [
     body: NO_BODY,
     bodyUse: "none",
     key: "none",
-    answers: { 202: { description: "The run, cancelled.", schema: Run } },
+    answers: { 202: { ...THE_RUN, description: "The run, cancelled.", example: EXAMPLES.endedRun } },
     problems: [...hidden, "run_started"],
     handle: ({ context, params: { id } }, edge) =>
       command(edge, context, id, { type: "drop_run", runId: id, body: {} }),
@@ -72,11 +76,13 @@ export const RUN_ROUTES: readonly Route[] = [
     query: NONE,
     body: ResumeRun,
     bodyUse: "required",
+    bodyExample: EXAMPLES.resume,
     key: "accepted",
-    answers: { 202: { description: "The run.", schema: Run } },
+    answers: { 202: THE_RUN },
     problems: [
       ...keyed,
       ...hidden,
+      "scope_missing",
       "approval_not_allowed",
       "self_approval_forbidden",
       "already_decided",
@@ -98,8 +104,9 @@ export const RUN_ROUTES: readonly Route[] = [
     query: NONE,
     body: CancelRun,
     bodyUse: "optional",
+    bodyExample: EXAMPLES.cancelRun,
     key: "accepted",
-    answers: { 202: { description: "The run.", schema: Run } },
+    answers: { 202: THE_RUN },
     problems: [...keyed, ...hidden, "run_finished"],
     handle: ({ context, params: { id }, body, key }, edge) =>
       command(edge, context, id, { type: "cancel_run", runId: id, body }, key),
@@ -113,9 +120,19 @@ export const RUN_ROUTES: readonly Route[] = [
     query: NONE,
     body: RetryRun,
     bodyUse: "optional",
+    bodyExample: EXAMPLES.nothing,
     key: "accepted",
-    answers: { 202: { description: "The new run; Location names it.", schema: Run } },
-    problems: [...keyed, ...hidden, "outcome_unknown", "run_active", "run_finished", "handed_over", "queue_full"],
+    answers: { 202: { ...THE_RUN, description: "The new run; Location names it.", location: true } },
+    problems: [
+      ...keyed,
+      ...hidden,
+      "outcome_unknown",
+      "run_active",
+      "run_finished",
+      "handed_over",
+      "queue_full",
+      "conversation_full",
+    ],
     handle: ({ context, params: { id }, key }, edge) =>
       runCommand(edge, {
         context,

@@ -1,9 +1,10 @@
-/** About the service itself: what it is, whether it lives, whether it can work, who asks, which agents there are. */
+/** About the service itself: whether it lives, whether it can work, who asks, which agents there are. */
 import * as z from "zod";
 import { AgentDescription } from "../protocol/agent.ts";
 import { reject } from "../protocol/problems.ts";
-import { PROTOCOL_VERSION, SUBPROTOCOL } from "../protocol/version.ts";
 import { langFor } from "./language.ts";
+import { pageOf } from "./paths.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NO_BODY, NONE, ok, publicRoute, userRoute, type Route } from "./route.ts";
 
 const READY_WITHIN_MS = 2_000;
@@ -17,12 +18,6 @@ const open = {
   key: "none",
 } as const;
 
-const About = z.object({
-  name: z.string(),
-  description: z.string(),
-  protocol: z.object({ version: z.int(), subprotocol: z.string() }),
-  model: z.object({ scripted: z.boolean() }),
-});
 const Health = z.object({ status: z.literal("ok"), environment: z.string(), developmentSignIn: z.boolean() });
 const Readiness = z.object({ ready: z.literal(true), checks: z.record(z.string(), z.boolean()) });
 const Me = z.object({
@@ -38,23 +33,9 @@ const Me = z.object({
 export const SERVICE_ROUTES: readonly Route[] = [
   publicRoute({
     ...open,
-    path: "/",
-    summary: "What this is.",
-    answers: { 200: { description: "The service.", schema: About } },
-    handle: async (_, { settings }) =>
-      ok(200, {
-        name: "Holdpoint",
-        description: "Runs AI-agent conversations, and holds before every act that needs a person's yes.",
-        protocol: { version: PROTOCOL_VERSION, subprotocol: SUBPROTOCOL },
-        // Without a model of its own it answers from a script, and says so.
-        model: { scripted: settings.model.apiKey === undefined && settings.model.baseUrl === undefined },
-      }),
-  }),
-  publicRoute({
-    ...open,
     path: "/healthz",
     summary: "Alive: the Worker runs with settings that it accepts.",
-    answers: { 200: { description: "Alive.", schema: Health } },
+    answers: { 200: { description: "Alive.", schema: Health, example: EXAMPLES.health } },
     handle: async (_, { settings }) =>
       ok(200, { status: "ok", environment: settings.environment, developmentSignIn: settings.devSignIn }),
   }),
@@ -62,7 +43,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     ...open,
     path: "/readyz",
     summary: "Ready: what it depends on answers.",
-    answers: { 200: { description: "Ready.", schema: Readiness } },
+    answers: { 200: { description: "Ready.", schema: Readiness, example: EXAMPLES.readiness } },
     problems: ["overloaded"],
     handle: async ({ trace }, { readiness, log }) => {
       let checks: Readonly<Record<string, boolean>> = {};
@@ -81,7 +62,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     ...open,
     path: "/v1/me",
     summary: "Who I am, as this service understands my sign-in.",
-    answers: { 200: { description: "The sign-in.", schema: Me } },
+    answers: { 200: { description: "The sign-in.", schema: Me, example: EXAMPLES.me } },
     handle: async ({ context }) => {
       const { tenantId, userId, roles, scopes, locale, expiresAt } = context;
       const until = new Date(expiresAt).toISOString();
@@ -104,7 +85,7 @@ export const agentsRoute = (
     ...open,
     path: "/v1/agents",
     summary: "The agents, their tools, what each tool does and who must agree.",
-    answers: { 200: { description: "All of them.", schema: z.object({ data: z.array(AgentDescription) }) } },
+    answers: { 200: { description: "All of them.", schema: pageOf(AgentDescription), example: EXAMPLES.agents } },
     handle: async ({ request, context }) =>
       ok(200, { data: await agents(langFor(request, context.locale)), nextCursor: null }),
   });

@@ -10,6 +10,7 @@ import { Run } from "../protocol/run.ts";
 import { checkScope } from "../protocol/scopes.ts";
 import { readEvents } from "./event-routes.ts";
 import { ConversationPath, hidden, keyed, runPath } from "./paths.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NONE, userRoute, type Answered, type EdgeServices, type Route, type UserInput } from "./route.ts";
 import { askCommand, commandHeaders, runCommand, type CommandCall } from "./run-command.ts";
 import { answerStream, cursorOf } from "./sse.ts";
@@ -23,6 +24,7 @@ export const START_ROUTE: Route = userRoute({
   query: NONE,
   body: StartRun,
   bodyUse: "required",
+  bodyExample: EXAMPLES.startRun,
   key: "required",
   types: ["application/json", "text/event-stream"],
   answers: {
@@ -30,8 +32,14 @@ export const START_ROUTE: Route = userRoute({
       description: "The run's stream, until it waits for somebody or has ended; Location names the run.",
       schema: null,
       types: ["text/event-stream"],
+      location: true,
     },
-    202: { description: "The run, registered; Location names it.", schema: Run },
+    202: {
+      description: "The run, registered; Location names it.",
+      schema: Run,
+      example: EXAMPLES.startedRun,
+      location: true,
+    },
   },
   problems: [
     ...keyed,

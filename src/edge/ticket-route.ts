@@ -3,6 +3,7 @@ import * as z from "zod";
 import { SCOPES } from "../protocol/roles.ts";
 import { callActor } from "./call-actor.ts";
 import { ConversationPath } from "./paths.ts";
+import { EXAMPLES } from "./reference/examples.ts";
 import { NONE, ok, userRoute, type Route } from "./route.ts";
 
 export const TICKET_ROUTE: Route = userRoute({
@@ -14,12 +15,14 @@ export const TICKET_ROUTE: Route = userRoute({
   query: NONE,
   body: z.strictObject({}),
   bodyUse: "optional",
+  bodyExample: EXAMPLES.nothing,
   // A ticket is made anew each time, whatever the key: making one changes nothing, and an old one is worth nothing.
   key: "accepted",
   answers: {
     201: {
       description: "The ticket.",
       schema: z.object({ ticket: z.string(), expiresAt: z.string() }),
+      example: EXAMPLES.ticket,
     },
   },
   problems: ["not_found", "gone", "payload_too_large"],

@@ -138,12 +138,12 @@ describe("a conversation", () => {
   });
 
   it("passes on what its actor adds to a refusal", async () => {
-    const rejection = reject("run_active", "Busy.", { extensions: { blockedBy: { runId: "r" } } });
+    const rejection = reject("forbidden", "Busy.", { extensions: { blockedBy: { runId: "r" } } });
     const actor = { ...emptyActor, command: async () => ({ ok: false as const, rejection }) };
     const answer = await testEdge(actor).call("PATCH", `/v1/conversations/${CONVERSATION}`, {
       json: { archived: true },
     });
-    expect(await problemIn(answer)).toMatchObject({ status: 409, code: "run_active", blockedBy: { runId: "r" } });
+    expect(await problemIn(answer)).toMatchObject({ status: 403, code: "forbidden", blockedBy: { runId: "r" } });
   });
 });
 

@@ -129,6 +129,7 @@ describe("the table of routes", () => {
         "DELETE /v1/conversations/:id/participants/:userId",
         "DELETE /v1/runs/:id",
         "GET /",
+        "GET /docs",
         "GET /healthz",
         "GET /readyz",
         "GET /v1/agents",
@@ -139,7 +140,9 @@ describe("the table of routes", () => {
         "GET /v1/conversations/:id/messages",
         "GET /v1/conversations/:id/runs",
         "GET /v1/conversations/:id/stream",
+        "GET /v1/events.schema.json",
         "GET /v1/me",
+        "GET /v1/openapi.json",
         "GET /v1/runs/:id",
         "GET /v1/runs/:id/events",
         "PATCH /v1/conversations/:id",
@@ -158,7 +161,15 @@ describe("the table of routes", () => {
 
   it("signs in everywhere but at the door", () => {
     const open = table.filter(({ auth }) => auth === "none").map(({ path }) => path);
-    expect(open.toSorted()).toEqual(["/", "/dev/token", "/healthz", "/readyz"]);
+    expect(open.toSorted()).toEqual([
+      "/",
+      "/dev/token",
+      "/docs",
+      "/healthz",
+      "/readyz",
+      "/v1/events.schema.json",
+      "/v1/openapi.json",
+    ]);
   });
 
   it("asks for a key wherever a run is started, and takes one with every other POST", () => {

@@ -1,6 +1,9 @@
 /** An edge in plain Node, with a clock to turn, a log to read and actors to script. */
 import { createEdge, type Edge } from "../../../src/edge/app.ts";
 import type { Actor, EdgePorts, HistoryReader } from "../../../src/edge/ports.ts";
+import { problemsOf } from "../../../src/edge/reference/declared-problems.ts";
+import type { RouteDescription } from "../../../src/edge/route.ts";
+import { routesOf } from "../../../src/edge/routes.ts";
 import { readSettings } from "../../../src/edge/settings.ts";
 import { reject } from "../../../src/protocol/problems.ts";
 import type { CommandRequest } from "../../../src/protocol/rpc.ts";
@@ -75,7 +78,7 @@ export function testEdge(
   const log: LogLine[] = [];
   const asked: { tenantId: string; conversationId: string }[] = [];
   const clock = { now: NOW };
-  const edge = createEdge({
+  const all: EdgePorts = {
     settings: readSettings(env),
     actor: async ({ id }, conversationId) => {
       asked.push({ tenantId: id, conversationId });
@@ -91,7 +94,9 @@ export function testEdge(
       throw new Error("no network in this test");
     },
     ...ports,
-  });
+  };
+  const edge = createEdge(all);
+  const table = routesOf(all);
   const token: TestEdge["token"] = async (who = { userId: "alice" }) => {
     const answer = await edge.fetch(
       new Request(`${BASE}/dev/token`, {
@@ -108,7 +113,7 @@ export function testEdge(
   };
   const call: TestEdge["call"] = async (method, path, { json, body, headers, authorization } = {}) => {
     const signed = authorization === undefined ? `Bearer ${await token()}` : authorization;
-    return edge.fetch(
+    const answer = await edge.fetch(
       new Request(BASE + path, {
         method,
         headers: {
@@ -120,8 +125,19 @@ export function testEdge(
         ...(body === undefined ? {} : { body, duplex: "half" }),
       }),
     );
+    checkDeclared(table, method, log.at(-1));
+    return answer;
   };
   return { edge, log, asked, clock, token, call };
+}
+
+/** Whatever a test is about: a problem that a route's description does not have is a promise broken. */
+function checkDeclared(table: readonly RouteDescription[], method: string, line: LogLine | undefined): void {
+  const { route: path, code } = line?.fields ?? {};
+  const asked = method === "HEAD" ? "GET" : method;
+  const route = table.find((one) => one.path === path && one.method === asked);
+  if (route === undefined || code === undefined || problemsOf(route).some((declared) => declared === code)) return;
+  throw new Error(`${method} ${String(path)} answers ${String(code)}, which its description does not have`);
 }
 
 export interface ProblemBody {

@@ -12,7 +12,7 @@ import { d1Destination } from "./history/destination.ts";
 import { HistoryDrain } from "./history/drain.ts";
 import { TICKET_INVALID, tickets, type Tickets } from "./edge/tickets.ts";
 import { parseCursor } from "./protocol/cursor.ts";
-import { readHandshake } from "./protocol/handshake.ts";
+import { readHandshake } from "./edge/handshake.ts";
 import { DURATIONS } from "./protocol/limits.ts";
 import { principalOf, RequestContext } from "./protocol/principal.ts";
 import { problemOf, reject, type Rejection, type Result } from "./protocol/problems.ts";

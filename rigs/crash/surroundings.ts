@@ -11,7 +11,7 @@ import { answerOf, readRequest } from "./script.ts";
 import type { BackendRequest, ModelRequest, Trigger } from "./seen.ts";
 
 /** Given to the service; must be seen nowhere else. */
-export const PROVIDER_KEY = "sk-canary-5f0b2c7c1d9e4a86b3";
+export const PROVIDER_KEY = "the-canary-among-the-provider-keys"; // not-a-secret
 
 export interface Current {
   readonly seed: number;

@@ -3,7 +3,7 @@
  * context and nothing that the client sent; what it refuses with becomes a refusal of ours.
  */
 import type { RequestContext } from "../protocol/principal.ts";
-import { handshakeUrl } from "../protocol/handshake.ts";
+import { handshakeUrl } from "./handshake.ts";
 import { Problem, reject, type Rejection, type Result } from "../protocol/problems.ts";
 import { CONTEXT_HEADER } from "../protocol/rpc.ts";
 import { callActor } from "./call-actor.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ticketIn, tickets, type Place } from "../../src/edge/tickets.ts";
-import { readHandshake, type Handshake } from "../../src/protocol/handshake.ts";
+import { readHandshake, type Handshake } from "../../src/edge/handshake.ts";
 import { RequestContext } from "../../src/protocol/principal.ts";
 import { CONTEXT_HEADER } from "../../src/protocol/rpc.ts";
 import { CONVERSATION, emptyActor, NOW, problemIn, testEdge } from "./support/edge.ts";

@@ -63,7 +63,7 @@ describe("a viewer", () => {
     const { state } = gated();
     const view = conversationView(state, "viewer");
     expect(JSON.stringify(view)).toContain(CANARY);
-    const shown = redactConversation(view);
+    const shown = redactConversation(view, "vera");
     expect(JSON.stringify(shown)).not.toContain(CANARY);
     expect(shown.pending).toMatchObject([{ id: `${RUN}.t1`, state: "awaiting_confirmation", args: null, allowed: [] }]);
     expect(shown.needsConfirmation).toBe(true);

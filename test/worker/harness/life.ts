@@ -43,10 +43,8 @@ export async function crashAndComeBack(talk: Talk): Promise<void> {
   await talk.watcher.connect();
 }
 
-export const withStorage = async <T>(
-  talk: Talk,
-  use: (storage: DurableObjectStorage) => T | Promise<T>,
-): Promise<T> => runInDurableObject(await talk.stub(), (_object, { storage }) => use(storage));
+export const withStorage = async <T>(talk: Talk, use: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> =>
+  runInDurableObject(await talk.stub(), (_object, { storage }) => use(storage));
 
 /** When the platform's alarm stands (epoch ms), or null. */
 export const alarmAt = (talk: Talk): Promise<number | null> => withStorage(talk, (storage) => storage.getAlarm());

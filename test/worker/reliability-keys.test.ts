@@ -208,7 +208,7 @@ describe("the register", () => {
     const command = { type: "start_run", body: { input: { text: "go on" } } } as const;
     const digest = await sha256(commandText(talk.id, command, talk.person.userId));
     const register = env.REGISTRY.getByName(await registryName(TENANT, key));
-    expect(await register.claim({ key, digest, conversationId: talk.id })).toBe(true);
+    expect(await register.claim({ key, digest, conversationId: talk.id, life: "life0001" })).toBe(true);
     expect(codeIn(await starting(talk, key, "something else"))).toBe(REUSED);
     const started = await starting(talk, key);
     expect(started).toMatchObject({ status: 202, replayed: false });
@@ -216,9 +216,25 @@ describe("the register", () => {
     await agree(talk);
   });
 
+  test.concurrent("a claim that a crash left behind is gone with the refusal of its request", async () => {
+    const talk = await Talk.open({ answers: [{ fixture: "common_propose_transfer" }] });
+    const { run, calls } = await talk.ask();
+    const key = newKey();
+    const body = { input: { text: "now" }, whenBusy: "reject" } as const;
+    const digest = await sha256(commandText(talk.id, { type: "start_run", body }, talk.person.userId));
+    const register = env.REGISTRY.getByName(await registryName(TENANT, key));
+    await register.claim({ key, digest, conversationId: talk.id, life: "life0001" });
+    expect(codeIn(await send(talk.person, startPath(talk), key, body))).toBe("run_active");
+    const next = await starting(talk, key, "then in turn");
+    expect(next).toMatchObject({ status: 202, replayed: false });
+    await talk.decide(run, calls[0], "reject");
+    await talk.ended(runIn(next));
+    await agree(talk);
+  });
+
   test.concurrent("sweeping is not put off by a life that has just begun", async () => {
     const stub = env.REGISTRY.getByName(await registryName(`tenant-${newKey()}`, "k"));
-    const claim = (key: string) => stub.claim({ key, digest: "d", conversationId: "c" });
+    const claim = (key: string) => stub.claim({ key, digest: "d", conversationId: "c", life: "life0001" });
     const standing = () => runInDurableObject(stub, (_object, { storage }) => storage.getAlarm());
     await claim("one");
     const first = await standing();

@@ -1,8 +1,5 @@
 /** Case S41, and the effect classes: what may have happened is never sent again, unless its tool allows it. */
-import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
-import { historyFor } from "../../src/history/history-for.ts";
-import { readConfirmations } from "../../src/history/read-confirmations.ts";
 import type { Run } from "../../src/protocol/run.ts";
 import type { ToolCall } from "../../src/protocol/tool-call.ts";
 import type { Fault } from "../support/backend-faults.ts";
@@ -10,7 +7,7 @@ import { agree } from "./harness/agreement.ts";
 import { resultsOf, toldCalls } from "./harness/calls.ts";
 import { backend } from "./harness/fakes.ts";
 import { crash, crashAndComeBack } from "./harness/life.ts";
-import { TENANT, type Person } from "./harness/people.ts";
+import type { Person } from "./harness/people.ts";
 import { calledOf, untilCalled } from "./harness/sockets-to.ts";
 import { colleague } from "./harness/strangers.ts";
 import { Talk } from "./harness/talk.ts";
@@ -252,11 +249,7 @@ describe("a call that reads", () => {
 describe("what became of it, people say", () => {
   const resolve = (who: Person, { run, call }: Acting, one: object) =>
     who.ask("POST", `/v1/runs/${run.id}/resume`, { body: { resolutions: [{ toolCallId: call.id, ...one }] } });
-  const inbox = async (userId: string, scopes = ["confirmations:decide", "lab:transfer"]) => {
-    const scope = { userId, roles: [], scopes };
-    const page = await readConfirmations(historyFor(env.HISTORY, TENANT), scope, { now: Date.now(), limit: 50 });
-    return JSON.stringify(page);
-  };
+  const inbox = async (who: Person) => JSON.stringify(await who.client.confirmations());
 
   test.concurrent("it happened: with its result, which the model hears; it is in the inbox until then", async () => {
     const act = await acting("transfer", { mode: "commit_then_drop" });
@@ -264,8 +257,8 @@ describe("what became of it, people say", () => {
     await unknown(act);
     const approver = await colleague(talk, "approver");
     const viewer = await colleague(talk, "viewer");
-    await vi.waitFor(async () => expect(await inbox(approver.userId)).toContain(call.id), 10_000);
-    expect(await inbox(viewer.userId)).not.toContain(call.id);
+    await vi.waitFor(async () => expect(await inbox(approver)).toContain(call.id), 10_000);
+    expect(await inbox(viewer)).not.toContain(call.id);
     const result = { transfer_id: "tr_9", recipient_id: "r", amount_cents: 500, status: "booked" };
     expect(await resolve(viewer, act, { outcome: "happened" })).toMatchObject({ status: 403 });
     expect(await resolve(approver, act, { outcome: "happened", result: { transfer_id: 7 } })).toMatchObject({
@@ -279,7 +272,7 @@ describe("what became of it, people say", () => {
     });
     await talk.ended(run);
     expect(toldCalls((await talk.requests())[1])).toMatchObject([{ result: { success: true, data: result } }]);
-    await vi.waitFor(async () => expect(await inbox(approver.userId)).not.toContain(call.id), 10_000);
+    await vi.waitFor(async () => expect(await inbox(approver)).not.toContain(call.id), 10_000);
     await agree(talk);
     expect(await posts(act)).toHaveLength(1);
   });

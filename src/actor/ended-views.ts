@@ -3,7 +3,7 @@ import { isTerminal, type Event } from "../protocol/events.ts";
 import type { Run } from "../protocol/run.ts";
 import { evolve } from "../run/evolve.ts";
 import type { State } from "../run/state.ts";
-import { runView } from "../run/views.ts";
+import { mayHaveActed, runView } from "../run/views.ts";
 
 /** The views that these events made or changed, newest last. */
 export function endedViews(before: State, events: readonly Event[], stored: (runId: string) => Run | null): Run[] {
@@ -29,6 +29,8 @@ function resolved(view: Run, toolCallId: string, state: Run["sideEffects"][numbe
   return {
     ...view,
     pending: view.pending.filter(({ id }) => id !== toolCallId),
-    sideEffects: view.sideEffects.map((one) => (one.toolCallId === toolCallId ? { ...one, state } : one)),
+    sideEffects: view.sideEffects
+      .map((one) => (one.toolCallId === toolCallId ? { ...one, state } : one))
+      .filter((one) => mayHaveActed(one.state)),
   };
 }

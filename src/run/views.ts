@@ -41,12 +41,15 @@ export function callView(run: RunState, call: CallState): ToolCall {
   };
 }
 
+export const mayHaveActed = (state: CallState["state"]): boolean =>
+  state === "succeeded" || state === "unknown" || state === "executing";
+
 /** What had been done, or may have been done, when the run ended: never a call that is proved not to have acted. */
 export function sideEffectsOf(run: RunState): SideEffect[] {
   return (
     run.calls
       .filter((call) => isSideEffecting(call) && call.attempt > 0)
-      .filter((call) => ["succeeded", "unknown", "executing"].includes(call.state))
+      .filter((call) => mayHaveActed(call.state))
       // Bounded, because the terminal event is; the doubtful ones are the ones that somebody must look at.
       .toSorted((a, b) => Number(b.state === "unknown") - Number(a.state === "unknown"))
       .slice(0, LIMITS.sideEffectsListed)

@@ -15,8 +15,8 @@ export function card(call: ToolCall, words: Words): string {
   const lines = [
     `${call.title}  (${call.tool}, ${call.effect})`,
     ...shown.map(([label, value]) => `  ${(label ?? "").padEnd(width)}  ${value ?? ""}`),
-    ...(call.preview?.reversible === false ? ["  (not reversible)"] : []),
-    ...(call.expiresAt === undefined ? [] : [`  ${words.expires(call.expiresAt)}`]),
+    ...(call.preview?.reversible === false ? [`  ${words.irreversible}`] : []),
+    ...(call.expiresAt === undefined || call.state === "unknown" ? [] : [`  ${words.expires(call.expiresAt)}`]),
   ];
   return ["┌─", ...lines.map((line) => `│ ${line}`), "└─"].join("\n");
 }

@@ -67,7 +67,8 @@ export class Session {
   async follow(runId: string): Promise<void> {
     this.#runId = runId;
     for (;;) {
-      const run = await this.#client.run(runId);
+      const run = await this.#look(runId);
+      if (run === null) continue;
       if (run.stop) break;
       if (run.status === "interrupted" && run.pending.length > 0) {
         if (!(await this.#answer(run))) break;
@@ -158,6 +159,18 @@ export class Session {
       default:
     }
     this.#changed();
+  }
+
+  /** null: the service is away for a while; the run is its own, so the person stays with it. */
+  async #look(runId: string): Promise<Run | null> {
+    try {
+      return await this.#client.run(runId);
+    } catch (error) {
+      const away = error instanceof ProblemError ? error.problem.status >= 500 : error instanceof TypeError;
+      if (!away) throw error;
+      await this.#next();
+      return null;
+    }
   }
 
   /** The next event, or a look after two seconds: a lost connection must not leave the person waiting. */

@@ -22,6 +22,7 @@ export interface Words {
   readonly bye: string;
   readonly queued: (position: number) => string;
   readonly unknown: string;
+  readonly irreversible: string;
 }
 
 export const WORDS: Record<"en" | "zh", Words> = {
@@ -49,6 +50,7 @@ export const WORDS: Record<"en" | "zh", Words> = {
     bye: "The conversation stays; come back with",
     queued: (position) => `queued, position ${position}`,
     unknown: "The outcome of this call is unknown: it may or may not have happened.",
+    irreversible: "(not reversible)",
   },
   zh: {
     you: "你",
@@ -73,5 +75,6 @@ export const WORDS: Record<"en" | "zh", Words> = {
     bye: "会话已保留，可用此命令返回",
     queued: (position) => `排队中，第 ${position} 位`,
     unknown: "此调用的结果未知：可能已经发生，也可能没有。",
+    irreversible: "（不可撤销）",
   },
 };

@@ -12,6 +12,8 @@ export class Tally {
   #sums = { events: 0, commands: 0, effects: 0, frames: 0 };
   readonly #byKind: Record<string, number> = {};
   readonly #recoveries: number[] = [];
+  /** What the service complained of, by name. */
+  readonly #complaints: Record<string, number> = {};
 
   /** A kill of the plan was carried out. */
   progress(): void {
@@ -31,6 +33,7 @@ export class Tally {
       this.#byKind[kind] = (this.#byKind[kind] ?? 0) + 1;
     }
     this.#recoveries.push(...reaper.recoveries);
+    for (const name of complaintsIn(seen.serviceLog)) this.#complaints[name] = (this.#complaints[name] ?? 0) + 1;
     for (const one of seen.conversations) {
       this.#sums.events += one.seen.log.length;
       this.#sums.commands += one.seen.asked.length;
@@ -58,9 +61,20 @@ export class Tally {
       ...(this.failed.length > 0 ? { failed: this.failed } : {}),
       ...this.#sums,
       byKind: this.#byKind,
+      complaints: this.#complaints,
       killsPerSecond: Math.round((this.#kills.kills / seconds) * 10) / 10,
       recoveryP50Ms: percentile(this.#recoveries, 50),
       recoveryP95Ms: percentile(this.#recoveries, 95),
     };
   }
+}
+
+/** Warnings and errors in the output of the service, and whatever the runtime itself complains of. */
+export function complaintsIn(serviceLog: string): string[] {
+  return serviceLog.split("\n").flatMap((line) => {
+    if (!/"level":"(?:warn|error)"/.test(line)) return [];
+    const own = /\\"event\\":\\"([a-z_]+)\\"/.exec(line)?.[1];
+    if (own !== undefined) return [own];
+    return [/"message":"([^"]{0,120})/.exec(line)?.[1] ?? line.slice(0, 120)];
+  });
 }

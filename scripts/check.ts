@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from "node:util";
 import { checkBundleSize } from "./bundle-size.ts";
 import { checkNoSecrets } from "./no-secrets.ts";
 import { QUIET_WRANGLER } from "./settings.ts";
+import { checkStartupTime } from "./startup-time.ts";
 
 const root = join(import.meta.dirname, "..");
 const path = [join(root, "node_modules/.bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter);
@@ -46,6 +47,7 @@ const checks: readonly Check[] = [
   command("architecture", "vitest", "run", "--project", "core", "test/architecture.test.ts"),
   command("generated types", "wrangler", "types", "--include-runtime=false", "--check"),
   ["bundle size", () => checkBundleSize(root)],
+  ["start-up time", () => checkStartupTime(root)],
   ["no secrets", () => checkNoSecrets(root)],
 ];
 

@@ -4,7 +4,7 @@
  */
 import type { Command, ResumeRun } from "../src/protocol/commands.ts";
 import type { Conversation } from "../src/protocol/conversation.ts";
-import type { Event } from "../src/protocol/events.ts";
+import type { Event, EventOf } from "../src/protocol/events.ts";
 import { Connections, type ConnectionDeps } from "./connections.ts";
 import { sha256 } from "./digest.ts";
 import type { Asked, Outcome } from "./observation.ts";
@@ -142,6 +142,7 @@ export class Crowd {
       if (call && this.#approves) this.decide("alice", call, "approve");
       if (call?.argsDigest) this.#react(call, event.seq);
     }
+    if (event.type === "limit.tripped" && event.data.ask) this.#asked(event);
     if (event.type === "tool_call.became_unknown") this.#wonder(event.data.toolCallId, event.seq);
   }
 
@@ -156,10 +157,11 @@ export class Crowd {
     // Some come at the very end of the time that there is.
     const last = call.expiresAt - kernel.now + random.between(-30, 30);
     const wait =
-      !this.calm && random.chance(0.1) && last > 0 && last < 3_700_000
+      !this.calm && random.chance(call.expiresAt - kernel.now < 100_000 ? 0.3 : 0.1) && last > 0 && last < 3_700_000
         ? last
         : random.pick([5, 100, 2_000]) * random.next();
     const soon = (ms: number, run: () => void) => kernel.after(wait + ms, run);
+    if (!this.calm && random.chance(0.05)) soon(0, () => this.decide("dave", call, random.pick(["approve", "reject"])));
     switch (reaction) {
       case "ignore":
         return;
@@ -211,6 +213,18 @@ export class Crowd {
     }
   }
 
+  /** A limit asks whether to go on. */
+  #asked({ seq, runId = "", data }: EventOf<"limit.tripped">): void {
+    const { plan, kernel } = this.#deps;
+    const random = randomOf(plan.seed, "asked", seq);
+    if (this.calm || random.chance(0.3)) return;
+    const limit = data.limit as "maxSteps";
+    const decision = random.pick(["continue", "stop"]);
+    kernel.after(random.pick([10, 1_000]), () => {
+      this.send("alice", { type: "resume", runId, body: { continuations: [{ limit, decision }] } });
+    });
+  }
+
   /** Somebody looks after a call whose outcome nobody knows. */
   #wonder(id: string, seq: number): void {
     const { plan, kernel } = this.#deps;
@@ -244,8 +258,12 @@ export class Crowd {
         this.start(user, random.pick([undefined, undefined, "enqueue", "reject", "replace"]));
         return;
       case "cancel": {
-        const runId = random.pick([...this.screen.runsThat("active"), ...this.screen.runsThat("active"), anyRun]);
-        if (runId) this.send(user, { type: "cancel_run", runId, body: { reason: "enough" } }, random.chance(0.7));
+        const [active] = this.screen.runsThat("active");
+        const runId = random.pick([active, active, anyRun]) ?? anyRun;
+        if (!runId) return;
+        this.send(user, { type: "cancel_run", runId, body: { reason: "enough" } }, random.chance(0.7));
+        const retry = () => void this.send(user, { type: "retry_run", runId, body: {} });
+        if (random.chance(0.3)) this.#deps.kernel.after(random.pick([300, 2_000]), retry);
         return;
       }
       case "retry": {
@@ -253,6 +271,11 @@ export class Crowd {
         if (runId) this.send(user, { type: "retry_run", runId, body: {} });
         return;
       }
+      case "cancel_queued":
+        if (queued) this.send("alice", { type: "cancel_run", runId: queued, body: { reason: "not now" } });
+        return;
+      case "retry_unstarted":
+        return this.#retryUnstarted();
       case "edit_queued":
         if (queued ?? anyRun) {
           const input = { text: `edited ${op.index}` };
@@ -283,6 +306,11 @@ export class Crowd {
       case "take_over":
         if (random.chance(0.6)) this.send(user, { type: "take_over", body: {} }, false);
         this.send("olga", { type: "take_over", body: {} }, false);
+        if (random.chance(0.6)) {
+          this.#deps.kernel.after(random.between(200, 6_000), () => {
+            this.send("olga", { type: "release_handover", body: {} }, false);
+          });
+        }
         return;
       case "operator_says":
         this.send("olga", { type: "say_as_operator", body: { text: `operator ${op.index}` } });
@@ -332,6 +360,27 @@ export class Crowd {
       case "delete":
         return;
     }
+  }
+
+  /** While a person has the conversation the queue stands still: a run that never started may be the latest to end. */
+  #retryUnstarted(): void {
+    const { kernel } = this.#deps;
+    const latest = () => [...this.screen.runs.keys()].at(-1) ?? "";
+    const steps: (() => unknown)[] = [
+      () => this.start("alice"),
+      () => this.start("alice"),
+      () => this.send("alice", { type: "take_over", body: {} }, false),
+      () => this.send("olga", { type: "take_over", body: {} }, false),
+      () => this.screen.runsThat("active").map((runId) => this.send("alice", { type: "cancel_run", runId, body: {} })),
+      () => this.screen.runsThat("queued").map((runId) => this.send("alice", { type: "drop_run", runId, body: {} })),
+      () => this.send("olga", { type: "release_handover", body: {} }, false),
+      () => this.send("alice", { type: "retry_run", runId: latest(), body: {} }),
+    ];
+    steps.forEach((step, at) =>
+      kernel.after(at * 700, () => {
+        step();
+      }),
+    );
   }
 
   #stranger(random: Random, op: Op): void {

@@ -58,10 +58,10 @@ export class HistoryTables {
   batch(
     statements: readonly { readonly sql: string; readonly params: readonly SQLInputValue[] }[],
   ): { results: Rows }[] {
-    this.#sqlite.exec("BEGIN");
+    this.#prepared("BEGIN").run();
     try {
       const results = statements.map(({ sql, params }) => ({ results: this.#prepared(sql).all(...params) }));
-      this.#sqlite.exec("COMMIT");
+      this.#prepared("COMMIT").run();
       return results;
     } catch (error) {
       this.#sqlite.exec("ROLLBACK");

@@ -139,6 +139,7 @@ export interface Observation {
   /** At the end. */
   log: Event[];
   logJson: string[];
+  historySeq: number;
   rows: Record<string, Record<string, unknown>[]>;
   /** The same log, brought over once into an empty history. */
   expectedRows: Record<string, Record<string, unknown>[]>;
@@ -161,6 +162,7 @@ export const newObservation = (seed: number, conversationId: string): Observatio
   calmAt: 0,
   log: [],
   logJson: [],
+  historySeq: 0,
   rows: {},
   expectedRows: {},
   alarmAt: null,

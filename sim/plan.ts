@@ -55,6 +55,8 @@ export const OPS = [
   "start",
   "cancel",
   "retry",
+  "retry_unstarted",
+  "cancel_queued",
   "edit_queued",
   "drop_queued",
   "resolve",
@@ -85,7 +87,7 @@ export interface Op {
 }
 
 /** Moments at which a death hurts most. */
-export const STRIKES = ["tool", "model", "told"] as const;
+export const STRIKES = ["tool", "model", "told", "stopped"] as const;
 export type Strike = (typeof STRIKES)[number];
 
 export type Fault =
@@ -197,7 +199,7 @@ const MODEL = {
   cut: 1,
   silent: 0.7,
   stalls: 1,
-  no_budget: 1,
+  no_budget: 1.5,
 } as const satisfies Record<ModelKind, number>;
 const TOOL = {
   ok: 8,
@@ -229,11 +231,13 @@ const OP = {
   start: 8,
   cancel: 4,
   retry: 2.5,
+  retry_unstarted: 0.6,
+  cancel_queued: 0.8,
   edit_queued: 1,
   drop_queued: 1,
   resolve: 5,
   stray_decision: 1.5,
-  continue: 2,
+  continue: 3,
   take_over: 1,
   operator_says: 1,
   release: 1.2,
@@ -269,7 +273,7 @@ function configOf(random: Random): Config {
       selfApproval: random.chance(0.9),
     },
     limits: {
-      maxSteps: random.pick([25, 25, 25, 2, 1]),
+      maxSteps: random.pick([25, 25, 2, 1]),
       maxToolErrors: random.pick([3, 3, 1]),
       maxSameFailure: random.pick([2, 2, 5]),
       maxRunTokens: random.pick([400_000, 400_000, 400_000, 40]),
@@ -295,7 +299,7 @@ function configOf(random: Random): Config {
       ...(random.chance(0.2) ? { checkpointBytes: random.between(1, 60) } : {}),
     },
     calls: random.pick([1, 2, 2, 4]),
-    ending: random.chance(0.75) ? "people" : "nobody",
+    ending: random.chance(0.7) ? "people" : "nobody",
   };
 }
 
@@ -321,13 +325,14 @@ function faultsOf(random: Random): Fault[] {
       case "kill":
         faults.push({ index, kind, mode: random.pick(["crash", "evict", "zombie"]), at: random.between(50, 60_000) });
         break;
-      case "struck":
+      case "struck": {
+        const by = random.pick(["tool", "tool", "model", "told", "stopped", "stopped"]);
         faults.push({
           index,
           kind,
           mode: random.pick(["crash", "crash", "evict", "zombie"]),
-          by: random.pick(["tool", "tool", "model", "told"]),
-          n: random.between(1, 6),
+          by,
+          n: by === "stopped" ? 1 : random.between(1, 5),
           ms: random.pick([0, 3, 40, 400]),
         });
         // Recovery must itself survive a death, and several.
@@ -342,6 +347,7 @@ function faultsOf(random: Random): Fault[] {
           });
         }
         break;
+      }
       case "write_refused":
         faults.push({ index, kind, n: 30 + random.logBelow(300) });
         break;

@@ -1,5 +1,5 @@
 /** The tenant's register of keys: the real one, at the end of a network that loses calls and answers. */
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Claim, KeyRegistry } from "../src/actor/ports.ts";
 import { Registry } from "../src/tenant/registry.ts";
 import type { Kernel } from "./kernel.ts";
@@ -9,12 +9,18 @@ import type { Random } from "./random.ts";
 /** One register for all schedules: keys carry their schedule's seed. */
 export function newRegister(): Registry {
   const sqlite = new DatabaseSync(":memory:");
+  const statements = new Map<string, StatementSync>();
+  const prepared = (text: string): StatementSync => {
+    const known = statements.get(text) ?? sqlite.prepare(text);
+    statements.set(text, known);
+    return known;
+  };
   const sql = {
     exec: (text: string, ...params: (string | number | null | ArrayBuffer)[]) => {
       const rows =
         params.length === 0 && text.includes(";")
           ? (sqlite.exec(text), [])
-          : sqlite.prepare(text).all(...params.map((one) => (one instanceof ArrayBuffer ? new Uint8Array(one) : one)));
+          : prepared(text).all(...params.map((one) => (one instanceof ArrayBuffer ? new Uint8Array(one) : one)));
       return { toArray: () => rows };
     },
   };

@@ -111,7 +111,12 @@ export class Sender {
     const { command, key, context } = asked;
     const request = { conversationId, command, ...(key === null ? {} : { idempotencyKey: key }) };
     return object.deliver((life) => {
-      void this.#run(life, context, request).then((outcome) => object.gate(life, () => told(outcome)));
+      void this.#run(life, context, request).then((outcome) => {
+        object.gate(life, () => {
+          if (command.type === "cancel_run" && outcome.kind === "ok") object.strike("stopped");
+          told(outcome);
+        });
+      });
     });
   }
 

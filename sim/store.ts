@@ -36,8 +36,8 @@ export class SimStore {
   writes = 0;
   /** Writes since the last commit. */
   dirty = 0;
-  /** Asked before every write, with its number; what it throws, the write throws. */
-  onWrite: (n: number) => void = () => undefined;
+  /** Asked before every write, with its number; what it throws, the write throws. Of the alarm too: it cannot be refused. */
+  onWrite: (n: number, what: "row" | "alarm") => void = () => undefined;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -87,10 +87,10 @@ export class SimStore {
   transactionSync<T>(run: () => T): T {
     this.#begin();
     const name = `t${this.#depth++}`;
-    this.#sqlite.exec(`SAVEPOINT ${name}`);
+    this.#prepared(`SAVEPOINT ${name}`).run();
     try {
       const result = run();
-      this.#sqlite.exec(`RELEASE ${name}`);
+      this.#prepared(`RELEASE ${name}`).run();
       return result;
     } catch (error) {
       this.#sqlite.exec(`ROLLBACK TO ${name}; RELEASE ${name}`);
@@ -101,7 +101,7 @@ export class SimStore {
   }
 
   setAlarm(at: number): void {
-    this.#write();
+    this.#write("alarm");
     this.#alarmSet = at;
   }
 
@@ -115,7 +115,7 @@ export class SimStore {
 
   /** @returns the alarm that this commit set; null: took away; undefined: left as it was */
   commit(): number | null | undefined {
-    if (this.#open) this.#sqlite.exec("COMMIT");
+    if (this.#open) this.#prepared("COMMIT").run();
     this.#open = false;
     this.dirty = 0;
     const set = this.#alarmSet;
@@ -145,16 +145,16 @@ export class SimStore {
     this.#sqlite.close();
   }
 
-  #write(): void {
+  #write(what: "row" | "alarm" = "row"): void {
     this.writes += 1;
-    this.onWrite(this.writes);
+    this.onWrite(this.writes, what);
     this.#begin();
     this.dirty += 1;
   }
 
   #begin(): void {
     if (this.#open) return;
-    this.#sqlite.exec("BEGIN");
+    this.#prepared("BEGIN").run();
     this.#open = true;
   }
 

@@ -8,9 +8,8 @@ export function checkHistory(seen: Observation, wrong: (law: string, says: strin
     if (seq < before && seq !== 0) wrong("X18", `the history went back from ${before} to ${seq}`);
     before = seq;
   }
-  const [conversation] = seen.rows["conversations"] ?? [];
-  if (seen.log.length > 0 && Number(conversation?.["seq"] ?? 0) !== seen.log.length && !wasDeleted(seen)) {
-    wrong("X18", `the history ends at ${String(conversation?.["seq"])}, the log at ${seen.log.length}`);
+  if (seen.historySeq !== seen.log.length && !wasDeleted(seen)) {
+    wrong("X18", `the history ends at ${seen.historySeq}, the log at ${seen.log.length}`);
     return;
   }
   // Two lost answers in a row look like an event that is not taken; some of those cannot be filled in later.

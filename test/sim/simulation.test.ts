@@ -90,8 +90,15 @@ describe("the checker sees", () => {
   });
 
   test("a history that lacks the end", async () => {
-    const laws = await doctored(1, ({ rows }) => {
-      for (const row of rows["conversations"] ?? []) row["seq"] = 1;
+    const laws = await doctored(1, (seen) => {
+      seen.historySeq -= 1;
+    });
+    expect(laws).toContain("X18");
+  });
+
+  test("a row of the history that is not the log's", async () => {
+    const laws = await doctored(3, ({ rows }) => {
+      for (const row of rows["runs"] ?? []) row["status"] = "running";
     });
     expect(laws).toContain("X18");
   });

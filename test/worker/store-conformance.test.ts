@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { durableDatabase } from "../../src/storage/durable-journal.ts";
 import { storeConformance, type Storage, type Subject } from "../sim/store-conformance.ts";
 
-type Ctx = Parameters<Parameters<typeof runInDurableObject>[1]>[1];
+type Ctx = DurableObjectState;
 
 const storageOf = ({ storage }: Ctx): Storage => {
   const db = durableDatabase(storage);

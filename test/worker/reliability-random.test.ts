@@ -1,7 +1,8 @@
 /** Whatever people, model, backend and platform do, in whatever order: the laws hold, and the next run completes. */
 import * as fc from "fast-check";
 import { test } from "vitest";
-import { beginning, commands, settleAndCheck, type Known } from "./harness/random-talk.ts";
+import { settleAndCheck } from "./harness/random-laws.ts";
+import { beginning, commands, type Known } from "./harness/random-talk.ts";
 import { Talk } from "./harness/talk.ts";
 
 test.concurrent.for([1, 2, 3, 4, 5])("six random stories (%d)", { timeout: 60_000 }, async () => {

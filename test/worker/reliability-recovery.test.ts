@@ -1,49 +1,15 @@
 /** Case S41, and the effect classes: what may have happened is never sent again, unless its tool allows it. */
-import { describe, expect, test, vi } from "vitest";
-import type { Run } from "../../src/protocol/run.ts";
-import type { ToolCall } from "../../src/protocol/tool-call.ts";
+import { describe, expect, test } from "vitest";
 import type { Fault } from "../support/backend-faults.ts";
+import { acting, attempts, keysOf, posts, toolMsFor, unknown } from "./harness/acting.ts";
 import { agree } from "./harness/agreement.ts";
 import { resultsOf, toldCalls } from "./harness/calls.ts";
 import { backend } from "./harness/fakes.ts";
 import { crash, crashAndComeBack } from "./harness/life.ts";
-import type { Person } from "./harness/people.ts";
 import { calledOf, untilCalled } from "./harness/sockets-to.ts";
-import { colleague } from "./harness/strangers.ts";
 import { Talk } from "./harness/talk.ts";
 
-type Transfer = "transfer" | "transfer_idempotent" | "transfer_probeable";
 const range = (length: number) => Array.from({ length }, (_, i) => i);
-
-interface Acting {
-  readonly talk: Talk;
-  readonly run: Run;
-  readonly call: ToolCall;
-}
-
-/** A transfer that was agreed to, at a backend with this fault; limits for the run. */
-async function acting(tool: Transfer, fault: Omit<Fault, "route" | "match">, maxToolMs = 60_000): Promise<Acting> {
-  const recipient_id = `r-${crypto.randomUUID()}`;
-  await backend.fault({ ...fault, route: "POST /transfer", match: { recipient_id } });
-  const answers = [{ toolCalls: [{ name: tool, arguments: { recipient_id, amount_cents: 500 } }] }];
-  const talk = await Talk.open({ answers, limits: { maxToolMs } });
-  const { run, calls } = await talk.ask();
-  const [call] = calls;
-  if (!call) throw new Error("nothing was asked");
-  await talk.decide(run, call, "approve");
-  return { talk, run, call };
-}
-
-/** Short where a time-out is what the case is about; else so long that a busy machine makes none. */
-const toolMsFor = (fault: object): number => ("answerAt" in fault ? 1_000 : 60_000);
-
-const unknown = ({ talk, run }: Acting) =>
-  talk.watcher.until("the doubt", () => talk.watcher.event("tool_call.became_unknown", run.id));
-
-const keysOf = async ({ talk }: Acting) => new Set((await calledOf(talk)).flatMap((one) => one.idempotencyKey ?? []));
-const posts = async ({ talk }: Acting) => (await calledOf(talk)).filter(({ method }) => method === "POST");
-const attempts = ({ talk, run }: Acting) =>
-  talk.of("tool_call.started", run).map(({ data: { mode, attempt } }) => [mode, attempt]);
 
 describe("a call that acts once", () => {
   test.concurrent("whose process dies while it is out is unknown, whatever dies after that; it was sent once", async () => {
@@ -243,79 +209,5 @@ describe("a call that reads", () => {
     expect(await calledOf(talk)).toHaveLength(3);
     expect(run).toMatchObject({ status: "completed", sideEffects: [] });
     await agree(talk);
-  });
-});
-
-describe("what became of it, people say", () => {
-  const resolve = (who: Person, { run, call }: Acting, one: object) =>
-    who.ask("POST", `/v1/runs/${run.id}/resume`, { body: { resolutions: [{ toolCallId: call.id, ...one }] } });
-  const inbox = async (who: Person) => JSON.stringify(await who.client.confirmations());
-
-  test.concurrent("it happened: with its result, which the model hears; it is in the inbox until then", async () => {
-    const act = await acting("transfer", { mode: "commit_then_drop" });
-    const { talk, run, call } = act;
-    await unknown(act);
-    const approver = await colleague(talk, "approver");
-    const viewer = await colleague(talk, "viewer");
-    await vi.waitFor(async () => expect(await inbox(approver)).toContain(call.id), 10_000);
-    expect(await inbox(viewer)).not.toContain(call.id);
-    const result = { transfer_id: "tr_9", recipient_id: "r", amount_cents: 500, status: "booked" };
-    expect(await resolve(viewer, act, { outcome: "happened" })).toMatchObject({ status: 403 });
-    expect(await resolve(approver, act, { outcome: "happened", result: { transfer_id: 7 } })).toMatchObject({
-      status: 422,
-      body: { errors: [{ pointer: "/resolutions/0/result" }] },
-    });
-    expect(await resolve(approver, act, { outcome: "happened", result })).toMatchObject({ status: 202 });
-    expect(await resolve(talk.person, act, { outcome: "give_up" })).toMatchObject({
-      status: 409,
-      body: { code: "already_decided", decidedBy: { id: approver.userId } },
-    });
-    await talk.ended(run);
-    expect(toldCalls((await talk.requests())[1])).toMatchObject([{ result: { success: true, data: result } }]);
-    await vi.waitFor(async () => expect(await inbox(approver)).not.toContain(call.id), 10_000);
-    await agree(talk);
-    expect(await posts(act)).toHaveLength(1);
-  });
-
-  test.concurrent("it did not happen: that is a fresh yes, for these arguments, under the same key", async () => {
-    const act = await acting("transfer", { mode: "500", times: 1 });
-    const { talk, run, call } = act;
-    await unknown(act);
-    const over = (one: object) =>
-      talk.watcher.command({ type: "resume", runId: run.id, resolutions: [{ toolCallId: call.id, ...one }] });
-    expect(await over({ outcome: "did_not_happen" })).toMatchObject({ problem: { status: 422 } });
-    expect(await over({ outcome: "did_not_happen", argsDigest: "A".repeat(43) })).toMatchObject({
-      problem: { code: "digest_mismatch" },
-    });
-    expect(await over({ outcome: "did_not_happen", argsDigest: call.argsDigest })).toMatchObject({ type: "ack" });
-    await talk.ended(run);
-    expect(attempts(act)).toEqual([
-      ["execute", 1],
-      ["execute", 2],
-    ]);
-    expect((await keysOf(act)).size).toBe(1);
-    expect(resultsOf(talk, run)).toMatchObject([{ success: true }]);
-    await agree(talk);
-    expect(await talk.bookings()).toHaveLength(1);
-  });
-
-  test.concurrent("of many at once, one counts", async () => {
-    const act = await acting("transfer", { mode: "500", times: 1 });
-    const { talk, run, call } = act;
-    await unknown(act);
-    const answers = await Promise.all(
-      range(30).map((i) =>
-        resolve(
-          talk.person,
-          act,
-          i % 2 === 0 ? { outcome: "did_not_happen", argsDigest: call.argsDigest } : { outcome: "happened" },
-        ),
-      ),
-    );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, ...range(29).map(() => 409)]);
-    await talk.ended(run);
-    expect(talk.of("tool_call.resolved", run)).toHaveLength(1);
-    await agree(talk);
-    expect((await talk.bookings()).length).toBeLessThanOrEqual(1);
   });
 });

@@ -1,13 +1,12 @@
 /**
- * What people, the model, the backend and the platform may do to a conversation at random, over both ways in; and what
- * must hold whatever they did. The model of it is small on purpose: what was sent under which key, and what came back.
+ * What people, the model, the backend and the platform may do to a conversation at random, over both ways in. The model
+ * of it is small on purpose: what was sent under which key, and what came back.
  */
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import type { Event } from "../../../src/protocol/events.ts";
 import type { Answer } from "../../support/answer-script.ts";
 import type { Fault } from "../../support/backend-faults.ts";
-import { agree } from "./agreement.ts";
 import { backend } from "./fakes.ts";
 import { newKey, send, startPath, unmarked, type Given } from "./keyed.ts";
 import { crashAndComeBack, fireAlarm, loseAlarm } from "./life.ts";
@@ -255,47 +254,3 @@ export const commands = fc.commands(
   [start, decide, decide, people, people, platform, atOnce].map((steps) => steps.map((one) => new Command(one))),
   { maxCommands: 20, size: "max" },
 );
-
-/** Lets everything come to its end, and holds it against the laws. */
-export async function settleAndCheck(talk: Talk): Promise<void> {
-  for (;;) {
-    const { activeRun, queued: waiting } = await talk.person.client.conversation(talk.id);
-    const run = activeRun ?? waiting[0];
-    if (!run) break;
-    await talk.person.client.cancel(run.id).catch(() => undefined);
-    await talk.ended(run);
-  }
-  await agree(talk);
-  await actsAreHonest(talk);
-}
-
-/** Of what really happened at the backend: agreed to, as it was agreed to, not twice, and never told as not done. */
-async function actsAreHonest(talk: Talk): Promise<void> {
-  const bookings = await talk.bookings();
-  for (const { type, data } of talk.events) {
-    if (type !== "tool_call.proposed" || data.effect === "read") continue;
-    const { toolCallId, effect, gate } = data;
-    const mine = talk.events.filter((event) => "toolCallId" in event.data && event.data.toolCallId === toolCallId);
-    const booked = bookings.filter(({ idempotencyKey }) => idempotencyKey === data.idempotencyKey);
-    const dispatched = mine.filter((event) => event.type === "tool_call.started" && event.data.mode === "execute");
-    expect(booked.length).toBeLessThanOrEqual(dispatched.length);
-    const agreed = mine.filter(
-      (event) => event.type === "tool_call.resolved" && event.data.outcome === "did_not_happen",
-    );
-    if (effect === "once") expect(dispatched.length).toBeLessThanOrEqual(1 + agreed.length);
-    if (booked.length === 0) continue;
-    const yes = mine.some((event) => event.type === "confirmation.decided" && event.data.decision !== "reject");
-    expect(yes).toBe(gate !== null);
-    const untrue = mine.filter(
-      (event) =>
-        event.type === "tool_call.finished" &&
-        event.data.state !== "succeeded" &&
-        !agreed.some(({ seq }) => seq < event.seq),
-    );
-    expect(untrue).toEqual([]);
-  }
-  const known = new Set(
-    talk.events.flatMap(({ type, data }) => (type === "tool_call.proposed" ? [data.idempotencyKey] : [])),
-  );
-  expect(bookings.filter(({ idempotencyKey }) => !known.has(idempotencyKey ?? ""))).toEqual([]);
-}

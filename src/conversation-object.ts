@@ -39,20 +39,13 @@ const NOT_OPEN = "the object is not open";
 export class ConversationObject extends DurableObject<Env> implements ConversationRpc {
   readonly #sockets: DurableSockets;
   #life: Life | null = null;
-  /** Why there is no life: a deployment that may not serve. */
+  /** Why there is no life yet: a deployment that may not serve, or weather that may pass. */
   #cause: unknown = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sockets = new DurableSockets(ctx);
-    void ctx.blockConcurrencyWhile(async () => {
-      try {
-        this.#life = openLife(ctx, env, this.#sockets, await deploymentOf(env));
-      } catch (error) {
-        // Thrown from here it would reset the object, and its alarm would be dropped after a few tries.
-        this.#cause = error;
-      }
-    });
+    void ctx.blockConcurrencyWhile(() => this.#open());
   }
 
   command(context: RequestContext, request: CommandRequest) {
@@ -81,7 +74,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
 
   /** What storage has lost is said as a value: thrown, it would pass for a bug that may be tried again. */
   async #told<T>(context: RequestContext, ask: (life: Life) => Result<T> | Promise<Result<T>>): Promise<Result<T>> {
-    const life = this.#open;
+    const life = this.#life ?? (await this.#opened());
     try {
       return await ask(life);
     } catch (error) {
@@ -93,7 +86,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
 
   /** The upgrade to a WebSocket. Only the edge calls it, with a request that it made itself. */
   override async fetch(request: Request): Promise<Response> {
-    const { actor, journal } = this.#open;
+    const { actor, journal } = this.#life ?? (await this.#opened());
     const context = RequestContext.parse(JSON.parse(request.headers.get(CONTEXT_HEADER) ?? "null"));
     const { after, origin, nonce, nonceUntil = 0 } = readHandshake(request.url);
     const position = after === undefined ? null : parseCursor(after);
@@ -122,7 +115,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   }
 
   override async webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const { actor, publisher, deployment, journal, tickets } = this.#open;
+    const { actor, publisher, deployment, journal, tickets } = this.#life ?? (await this.#opened());
     const socket = this.#sockets.of(ws);
     if (!publisher.admits(socket)) return;
     const conversationId = actor.state.identity?.conversationId ?? "";
@@ -153,18 +146,33 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   }
 
   override webSocketError(_ws: WebSocket, error: unknown): void {
-    this.#open.deployment.log.warn("socket_error", { error: error instanceof Error ? error.name : typeof error });
+    this.#life?.deployment.log.warn("socket_error", { error: error instanceof Error ? error.name : typeof error });
   }
 
   /** A deployment that may not serve keeps its alarms: what is due is done by the one that mends it. */
   override async alarm(): Promise<void> {
+    if (!this.#life) await this.ctx.blockConcurrencyWhile(() => this.#open());
     if (this.#life) this.#life.actor.alarm();
     else await this.ctx.storage.setAlarm(Date.now() + DURATIONS.watchdogMs);
   }
 
-  get #open(): Life {
+  /** What could not be opened is tried again by whoever comes next: an object may live for long under traffic. */
+  async #opened(): Promise<Life> {
+    await this.ctx.blockConcurrencyWhile(() => this.#open());
     if (!this.#life) throw new Error(NOT_OPEN, { cause: this.#cause });
     return this.#life;
+  }
+
+  async #open(): Promise<void> {
+    // Of several that waited, one opens.
+    if (this.#life) return;
+    try {
+      const deployment = await deploymentOf(this.env);
+      this.#life = openLife(this.ctx, this.env, this.#sockets, deployment);
+    } catch (error) {
+      // Thrown from here it would reset the object, and its alarm would be dropped after a few tries.
+      this.#cause = error;
+    }
   }
 }
 

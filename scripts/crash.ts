@@ -64,6 +64,7 @@ function plansOf(): SeedPlan[] {
     random: share(wanted.random, n),
     triggered: share(wanted.triggered, n),
     conversations: Number(values.conversations),
+    outages: n % 2 === 1,
   }));
 }
 

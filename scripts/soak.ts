@@ -11,7 +11,7 @@ import { pause, percentile } from "../rigs/common/figures.ts";
 import { signIn } from "../rigs/common/people.ts";
 import { install } from "../rigs/common/runtime.ts";
 import { withHistory } from "../rigs/crash/history-file.ts";
-import { HistoryOutage } from "../rigs/soak/history-outage.ts";
+import { HistoryOutage } from "../rigs/common/history-outage.ts";
 import { MemoryWatch, slopeOf } from "../rigs/soak/memory.ts";
 import { SoakProvider } from "../rigs/soak/provider.ts";
 import { slowReaders } from "../rigs/soak/slow-readers.ts";

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomOf, type Random } from "../../sim/random.ts";
 import { pause } from "../common/figures.ts";
+import { HistoryOutage } from "../common/history-outage.ts";
 import type { Installation } from "../common/runtime.ts";
 import { Room } from "./room.ts";
 import { Reaper } from "./reaper.ts";
@@ -17,6 +18,8 @@ export interface SeedPlan {
   readonly random: number;
   readonly triggered: number;
   readonly conversations: number;
+  /** Whether the history takes no writes now and then. */
+  readonly outages: boolean;
 }
 
 export interface Played {
@@ -46,10 +49,12 @@ export async function playSeed(
     for (let n = 0; n < plan.conversations; n++) {
       rooms.push(await Room.open({ ...world, n, random: (use) => randomOf(seed, n, use) }));
     }
+    const outages = plan.outages ? historyOutages(dataDir, randomOf(seed, "outages"), () => surroundings.calm) : null;
     const lives = rooms.map((room) => room.people.live());
     await reaper.carryOut(shuffled(plan, randomOf(seed, "order")), progress);
 
     surroundings.calm = true;
+    await outages;
     await Promise.all(rooms.map((room) => room.settle(REST_MS)));
     await Promise.race([Promise.all(lives), pause(REST_MS)]);
     await Promise.all(rooms.map((room) => room.readOut()));
@@ -79,6 +84,23 @@ function shuffled({ random, triggered }: SeedPlan, dice: Random): ("random" | "t
     kinds[other] = a;
   }
   return kinds;
+}
+
+async function historyOutages(dataDir: string, dice: Random, over: () => boolean): Promise<void> {
+  while (!over()) {
+    await pause(dice.between(1_000, 5_000));
+    let outage: HistoryOutage | null = null;
+    try {
+      outage = HistoryOutage.open(dataDir);
+      outage.begin();
+      await pause(dice.between(100, 1_500));
+      outage.end();
+    } catch {
+      // The database was busy, or is not there yet: another time.
+    } finally {
+      outage?.close();
+    }
+  }
 }
 
 function noteHistory(dataDir: string, rooms: readonly Room[]): void {

@@ -75,6 +75,6 @@ export function complaintsIn(serviceLog: string): string[] {
     if (!/"level":"(?:warn|error)"/.test(line)) return [];
     const own = /\\"event\\":\\"([a-z_]+)\\"/.exec(line)?.[1];
     if (own !== undefined) return [own];
-    return [/"message":"([^"]{0,120})/.exec(line)?.[1] ?? line.slice(0, 120)];
+    return [/"message":"([^";]{0,80})/.exec(line)?.[1] ?? line.slice(0, 120)];
   });
 }

@@ -1,14 +1,14 @@
 /**
  * X1–X21 (reliability-security §2.6, as its header amends them) from what was seen outside of a killed service. What the
- * simulation's checker reads of a log, its commands and its history holds here as it is; the rest is judged by arrival.
+ * simulation's checker reads of a log and its commands holds here as it is; the rest is judged by arrival.
  */
 import { checkCommands } from "../../../sim/check/commands.ts";
-import { checkHistory } from "../../../sim/check/history.ts";
 import { checkLog } from "../../../sim/check/log.ts";
 import type { Violation } from "../../../sim/observation.ts";
 import type { SeedSeen, Wrong } from "../seen.ts";
 import { checkAnswers } from "./answers.ts";
 import { checkEffects, checkWindows, type Windows } from "./effects.ts";
+import { checkHistory } from "./history.ts";
 import { checkModels } from "./models.ts";
 import { checkSecrets } from "./secrets.ts";
 import { checkWatching } from "./watching.ts";
@@ -31,7 +31,7 @@ export function check(seed: SeedSeen): Verdict {
     const story = checkLog(one.seen, here);
     checkCommands(one.seen, here);
     checkAnswers(one, here);
-    checkHistory(one.seen, here);
+    checkHistory(one, here);
     checkWatching(one, here);
     checkEffects(one, story, here);
     checkModels(one, here);

@@ -4,7 +4,7 @@
  */
 import type { Without } from "./plan.ts";
 import { planOf } from "./plan.ts";
-import type { Runner } from "./runner.ts";
+import type { Judged } from "./runner.ts";
 
 export interface Regression {
   readonly seed: number;
@@ -14,7 +14,12 @@ export interface Regression {
   readonly note: string;
 }
 
-export async function minimise(runner: Runner, seed: number, law: string): Promise<Without> {
+/** Plays a schedule; in tests, something that fails when it likes. */
+export interface Player {
+  run(seed: number, without: Without): Promise<Pick<Judged, "violations" | "calls">>;
+}
+
+export async function minimise(runner: Player, seed: number, law: string): Promise<Without> {
   const fails = async (without: Without) => (await runner.run(seed, without)).violations.some((one) => one.law === law);
   const plan = planOf(seed);
   let ops: readonly number[] = [];
@@ -50,11 +55,11 @@ async function leaveOut<T>(
       const more = [...left, ...candidates.slice(at, at + size)];
       if (await stillFails(more)) left = more;
     }
-    if (size <= 1) return left;
+    if (size <= 1) return all.filter((one) => left.includes(one));
   }
 }
 
-async function callsOf(runner: Runner, seed: number, without: Without): Promise<string[]> {
+async function callsOf(runner: Player, seed: number, without: Without): Promise<string[]> {
   const { calls } = await runner.run(seed, without);
   return [...calls];
 }

@@ -21,6 +21,8 @@ export interface PeopleDeps {
   readonly approver: Person;
   readonly random: Random;
   readonly send: (person: Person, command: Command) => Promise<Outcome | null>;
+  /** Resolves when something has happened in the conversation, or nothing has for a while. */
+  readonly changed: () => Promise<void>;
   /** The screen; null where it cannot be had just now. */
   readonly look: (person: Person) => Promise<Conversation | null>;
   /** Whether the call has really been done, by its arguments: what a person finds out. */
@@ -53,7 +55,8 @@ export class People {
         if (random.chance(0.8)) await act;
         else this.#letGo(act);
       }
-      await pause(random.next() * 40);
+      await this.#deps.changed();
+      await pause(random.next() * 15);
     }
   }
 

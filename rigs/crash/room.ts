@@ -10,7 +10,7 @@ import type { Event } from "../../src/protocol/events.ts";
 import type { Page } from "../../src/protocol/rpc.ts";
 import type { Run } from "../../src/protocol/run.ts";
 import type { ToolCall } from "../../src/protocol/tool-call.ts";
-import { nowMs, pause } from "../common/figures.ts";
+import { nowMs, pause, Signal } from "../common/figures.ts";
 import { signIn, type Person } from "../common/people.ts";
 import type { HistoryFile } from "./history-file.ts";
 import { People } from "./person.ts";
@@ -43,6 +43,8 @@ interface Cast {
 }
 
 const EVENTS_PAGE = 200;
+/** After which people look again although nothing seems to have happened. */
+const IDLE_MS = 300;
 /** Of confirmations in two of the eight conversations, so that some expire. */
 const SHORT_MS = "1500";
 
@@ -60,6 +62,7 @@ export class Room {
   readonly #connections: Connection[] = [];
   readonly #watch: Watch;
   readonly #watchers: readonly Watcher[];
+  #change = new Signal();
   #log: Event[] = [];
   #stuck: string[] = [];
   #over = false;
@@ -116,13 +119,18 @@ export class Room {
       approver: cast.approver,
       random: random("people"),
       send: (person, command) => sender.send(person, id, command),
+      changed: () => Promise.race([this.#change.promise, pause(IDLE_MS)]),
       look: (person) => this.#look(person),
       run: async (runId) => (await this.#get<Run>(`/v1/runs/${runId}`, cast.owner)) ?? null,
       happened: (call) => isBooked(surroundings, call),
     });
     this.#watch = new Watch({ baseUrl, token: () => cast.owner.token }, id, {
       after: `${generation}.0`,
-      onEvent: () => reaper.sawEvent(),
+      onEvent: () => {
+        reaper.sawEvent();
+        this.#change.resolve();
+        this.#change = new Signal();
+      },
     });
     void this.#cutNowAndThen(random("cuts"));
     const watcher = (person: Person) =>

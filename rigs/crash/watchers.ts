@@ -66,7 +66,7 @@ export class Watcher {
     const connection: Connection = { user: this.#person.userId, after, frames: [] };
     connections.push(connection);
     return new Promise((resolve) => {
-      const leave = setTimeout(() => socket.close(), random.between(30, 1_200));
+      const leave = setTimeout(() => socket.close(), random.between(50, 2_000));
       const lost = setTimeout(resolve, OPENING_MS);
       socket.addEventListener("message", ({ data }) => {
         if (typeof data !== "string") return;

@@ -2,7 +2,7 @@
 import type { AgentPort } from "../src/actor/ports.ts";
 import { RUN_LIMITS } from "../src/protocol/limits.ts";
 import { sha256 } from "./digest.ts";
-import type { Config } from "./plan.ts";
+import type { Config } from "./config.ts";
 import { resultOf, type ToolBackend } from "./tools.ts";
 
 export const AGENT = "sim";

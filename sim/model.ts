@@ -11,7 +11,8 @@ import { sha256 } from "./digest.ts";
 import type { Kernel } from "./kernel.ts";
 import { leaving, type LifePort } from "./life-port.ts";
 import type { ModelRequest, Observation } from "./observation.ts";
-import type { Config, ModelKind, Plan, Script } from "./plan.ts";
+import type { Config, ModelKind } from "./config.ts";
+import type { Plan, Script } from "./plan.ts";
 import { randomOf, type Random } from "./random.ts";
 import type { ToolBackend } from "./tools.ts";
 

@@ -1,7 +1,8 @@
 /** Plays one schedule and judges it. Databases are shared by some hundred schedules, then made anew. */
 import { check } from "./check/check.ts";
 import { HistoryTables } from "./history.ts";
-import { marksOf, type Mark } from "./marks.ts";
+import type { Mark } from "./marks.ts";
+import { marksOf } from "./marks-seen.ts";
 import type { Observation, Violation } from "./observation.ts";
 import { planOf, type Without } from "./plan.ts";
 import { newRegister } from "./registry.ts";

@@ -4,7 +4,8 @@
  */
 import { check } from "./check/check.ts";
 import type { Violation } from "./observation.ts";
-import { MODEL_KINDS, REACTIONS, TOOL_KINDS, type Config, type Fault, type Plan } from "./plan.ts";
+import { MODEL_KINDS, REACTIONS, TOOL_KINDS, type Config } from "./config.ts";
+import type { Fault, Plan } from "./plan.ts";
 import { World, type Shared } from "./world.ts";
 
 export const ACTS = ["second", "approve", "cancel"] as const;

@@ -16,7 +16,7 @@ import type { Kernel } from "./kernel.ts";
 import type { LifePort } from "./life-port.ts";
 import { sha256 } from "./digest.ts";
 import type { Observation, ToolRequest } from "./observation.ts";
-import type { Config, ToolKind } from "./plan.ts";
+import type { Config, ToolKind } from "./config.ts";
 import { randomOf, type Random } from "./random.ts";
 
 interface SimTool {

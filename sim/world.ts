@@ -8,7 +8,9 @@ import { conversationIdOf } from "../src/protocol/ids.ts";
 import { project } from "../src/history/project.ts";
 import type { SQLInputValue } from "node:sqlite";
 import { agentPort } from "./agents.ts";
+import { Acts } from "./acts.ts";
 import { Crowd } from "./crowd.ts";
+import { Reactions } from "./reactions.ts";
 import { SimHistory, type HistoryTables } from "./history.ts";
 import { Kernel } from "./kernel.ts";
 import { ModelProvider } from "./model.ts";
@@ -119,6 +121,10 @@ export class World {
       tools: this.tools,
       weight: config.heavyFrames ? 2_500 : 1,
     });
+    const acts = new Acts(this.crowd);
+    const reactions = new Reactions(this.crowd);
+    this.crowd.act = (op) => acts.do(op);
+    this.crowd.shown = (event) => reactions.shown(event);
   }
 
   /** @param play instead of the plan's own commands */

@@ -4,7 +4,8 @@
  */
 import { ModelTranscript } from "../../src/effects/transcript.ts";
 import type { ModelRequest, Observation, ToolRequest } from "../observation.ts";
-import type { CallStory, Story } from "./story.ts";
+import type { Story } from "./story.ts";
+import type { CallStory } from "./story-parts.ts";
 
 type Wrong = (law: string, says: string) => void;
 

@@ -4,48 +4,10 @@
  */
 import type { Event } from "../../src/protocol/events.ts";
 import { isTerminal } from "../../src/protocol/events.ts";
-import type { EffectClass } from "../../src/protocol/tool-call.ts";
+import { tellCall } from "./story-call.ts";
+import type { CallStory, RunStory } from "./story-parts.ts";
 
-export interface CallStory {
-  readonly id: string;
-  readonly runId: string;
-  readonly tool: string;
-  readonly effect: EffectClass;
-  readonly key: string;
-  readonly gated: boolean;
-  quorum: number;
-  selfApproval: boolean;
-  argsDigest: string;
-  expiresAt: number | null;
-  state: string;
-  attempt: number;
-  mode: string;
-  /** By person, of the arguments that the call has now. */
-  approvals: { readonly by: string; readonly seq: number }[];
-  rejected: boolean;
-  /** How often a person said that it did not happen, while the run lived. */
-  freshly: number;
-  resolved: string | null;
-  openedAt: number;
-}
-
-export interface RunStory {
-  readonly id: string;
-  readonly by: string;
-  readonly queuedSeq: number;
-  readonly head: boolean;
-  startedSeq: number;
-  endedSeq: number;
-  status: "queued" | "active" | "ended";
-  stop: string;
-  halted: boolean;
-  deadlineAt: number | null;
-  asking: { step: number; attempt: number } | null;
-  steps: Set<number>;
-  readonly finished: Map<number, number>;
-  /** By step, how often it was lost. */
-  readonly interruptions: Map<number, number>;
-}
+export type { CallStory, RunStory };
 
 export class Story {
   readonly calls = new Map<string, CallStory>();
@@ -169,8 +131,7 @@ export class Story {
         return;
       case "run.interrupted":
         run.deadlineAt = null;
-        if (this.#executing(runId).length > 0 || run.asking)
-          this.wrong("X13", `${runId} is interrupted while it works`);
+        if (this.executing(runId).length > 0 || run.asking) this.wrong("X13", `${runId} is interrupted while it works`);
         return;
       case "run.resumed":
         run.deadlineAt = Date.parse(event.data.deadlineAt ?? "") || null;
@@ -201,7 +162,7 @@ export class Story {
         return;
       }
       default:
-        this.#ofCall(event, run);
+        tellCall(this, event, run);
     }
   }
 
@@ -256,154 +217,8 @@ export class Story {
     if (at >= 0) this.queue.splice(at, 1);
   }
 
-  #executing(runId: string): CallStory[] {
+  executing(runId: string): CallStory[] {
     return [...this.calls.values()].filter((call) => call.runId === runId && call.state === "executing");
-  }
-
-  #ofCall(event: Event, run: RunStory): void {
-    if (event.type === "tool_call.proposed") {
-      const { toolCallId, tool, effect, idempotencyKey, gate, argsDigest } = event.data;
-      if (this.calls.has(toolCallId)) this.wrong("X13", `${toolCallId} is proposed twice`);
-      this.calls.set(toolCallId, {
-        id: toolCallId,
-        runId: run.id,
-        tool,
-        effect,
-        key: idempotencyKey,
-        gated: gate !== null,
-        quorum: gate?.quorum ?? 0,
-        selfApproval: gate?.selfApproval ?? true,
-        argsDigest,
-        expiresAt: null,
-        state: "proposed",
-        attempt: 0,
-        mode: "",
-        approvals: [],
-        rejected: false,
-        freshly: 0,
-        resolved: null,
-        openedAt: 0,
-      });
-      return;
-    }
-    if (!("toolCallId" in event.data) || event.type === "tool_call.refused") return;
-    const call = this.calls.get(event.data.toolCallId);
-    if (!call) return this.wrong("X13", `${event.type} (${event.seq}) of a call that never was`);
-    const from = (...states: string[]) => {
-      if (!states.includes(call.state))
-        this.wrong("X13", `${call.id}: ${event.type} (${event.seq}) while ${call.state}`);
-    };
-    const at = Date.parse(event.at);
-    switch (event.type) {
-      case "confirmation.requested":
-        // Also right after an edit that has to be seen again.
-        from("proposed", "awaiting_confirmation");
-        call.state = "awaiting_confirmation";
-        call.argsDigest = event.data.argsDigest;
-        call.quorum = event.data.gate.quorum;
-        call.selfApproval = event.data.gate.selfApproval;
-        call.expiresAt = Date.parse(event.data.expiresAt);
-        call.openedAt = at;
-        call.approvals = [];
-        return;
-      case "confirmation.decided": {
-        if (call.state !== "awaiting_confirmation")
-          this.wrong("X9", `${call.id} is decided (${event.seq}) while ${call.state}`);
-        if (call.expiresAt !== null && at >= call.expiresAt) this.wrong("X8", `${call.id} is decided after it expired`);
-        this.#mayDecide(call, run, event.data.by.id ?? "", "X8");
-        const { decision, argsDigest, closed, voided, by } = event.data;
-        if (decision === "reject") call.rejected = true;
-        else {
-          if (decision === "approve" && argsDigest !== call.argsDigest)
-            this.wrong("X8", `${call.id} is approved with other arguments`);
-          if (decision === "edit") call.approvals = [];
-          call.argsDigest = argsDigest;
-          if (!voided) call.approvals.push({ by: by.id ?? "", seq: event.seq });
-        }
-        if (closed) {
-          call.state = decision === "reject" ? "rejected" : "approved";
-          const people = new Set(call.approvals.map((one) => one.by)).size;
-          if (decision !== "reject" && people < call.quorum)
-            this.wrong("X8", `${call.id} closes with ${people} of ${call.quorum}`);
-        } else if (decision === "reject") this.wrong("X9", `${call.id} stays open after a rejection`);
-        return;
-      }
-      case "confirmation.expired": {
-        from("awaiting_confirmation", "approved");
-        const { reason } = event.data;
-        if (reason !== "stale" && call.expiresAt !== null && at < call.expiresAt)
-          this.wrong("X17", `${call.id} expires too early`);
-        call.state = "expired";
-        return;
-      }
-      case "tool_call.started": {
-        const { attempt, mode, argsDigest, idempotencyKey } = event.data;
-        const again = call.state === "executing";
-        if (!again && call.freshly === 0 && call.expiresAt !== null && at >= call.expiresAt) {
-          this.wrong("X8", `${call.id} starts after its yes has expired`);
-        }
-        if (!again) from(call.gated || call.freshly > 0 ? "approved" : "proposed");
-        if (attempt !== call.attempt + 1) this.wrong("X13", `${call.id}: attempt ${attempt} after ${call.attempt}`);
-        if (argsDigest !== call.argsDigest) this.wrong("X8", `${call.id} starts with other arguments`);
-        if (idempotencyKey !== call.key) this.wrong("X6", `${call.id} starts with another key`);
-        if (run.halted) this.wrong("X12", `${call.id} starts after the stop (${event.seq})`);
-        if (again && call.effect === "once") this.wrong("X6", `${call.id} is repeated (${event.seq})`);
-        const acting = this.#executing(run.id).filter((one) => one.effect !== "read" && one !== call);
-        if (call.effect !== "read" && acting.length > 0) this.wrong("X14", `${call.id} starts beside ${acting[0]?.id}`);
-        const doubt = [...this.calls.values()].find(
-          (one) => one.runId === run.id && one !== call && one.state === "unknown" && one.resolved === null,
-        );
-        if (call.effect !== "read" && !again && doubt)
-          this.wrong("X11", `${call.id} starts while ${doubt.id} is unknown`);
-        const open = [...this.calls.values()].find(
-          (one) => one.runId === run.id && one.state === "awaiting_confirmation",
-        );
-        if (call.gated && !again && open && call.freshly === 0)
-          this.wrong("X8", `${call.id} starts while ${open.id} is undecided`);
-        Object.assign(call, { attempt, mode, state: "executing" });
-        return;
-      }
-      case "tool_call.finished": {
-        const { state } = event.data;
-        if (state === "cancelled") from("proposed", "awaiting_confirmation", "approved", "executing");
-        else if (state === "failed") from("executing", "proposed", "approved");
-        else from("executing");
-        call.state = state;
-        return;
-      }
-      case "tool_call.became_unknown":
-        // An approved call that was ambiguous before a person sent it anew may become unknown again.
-        from("executing", "approved");
-        if (call.effect === "read") this.wrong("X11", `${call.id} reads, and is unknown`);
-        call.state = "unknown";
-        call.resolved = null;
-        return;
-      case "tool_call.resolved": {
-        from("unknown");
-        if (call.resolved !== null) this.wrong("X9", `${call.id} is resolved twice`);
-        this.#mayDecide(call, run, event.data.by.id ?? "", "X8");
-        const { outcome, state } = event.data;
-        call.resolved = outcome;
-        call.state = state;
-        if (state === "approved") {
-          if (run.status === "ended") this.wrong("X13", `${call.id} is to run again in a run that has ended`);
-          call.freshly += 1;
-          call.expiresAt = null;
-        }
-        return;
-      }
-      default:
-        return;
-    }
-  }
-
-  #mayDecide(call: CallStory, run: RunStory, user: string, law: string): void {
-    const place = this.places.get(user);
-    const allowed = place === "owner" || place === "editor" || place === "approver" || user === run.by;
-    if (!allowed) this.wrong(law, `${call.id} is decided by ${user}, who has no say`);
-    if (call.gated && !call.selfApproval && user === run.by)
-      this.wrong(law, `${call.id} is decided by its own starter`);
-    if (user === "bob" && call.tool === "restart") this.wrong(law, `${call.id} is decided without its scope`);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Plants each bug in turn in processes of its own, and plays schedules until it is found. */
 import { runPool } from "../pool.ts";
-import { BUGS, type PlantedBug } from "./bugs.ts";
+import type { PlantedBug } from "./bug.ts";
+import { BUGS } from "./bugs.ts";
 
 export interface Hunted {
   readonly name: string;

@@ -39,6 +39,7 @@ export class People {
   #reasons = 0;
   #over = false;
   #lastRunId: string | null = null;
+  #living: Promise<void> = Promise.resolve();
   /** Things that somebody set going and did not wait for. */
   readonly #open = new Set<Promise<unknown>>();
 
@@ -46,7 +47,12 @@ export class People {
     this.#deps = deps;
   }
 
-  async live(): Promise<void> {
+  /** Begins to act, until it is to settle. */
+  begin(): void {
+    this.#living = this.#live();
+  }
+
+  async #live(): Promise<void> {
     const { random } = this.#deps;
     while (!this.#over) {
       const screen = await this.#deps.look(this.#deps.owner);
@@ -64,7 +70,8 @@ export class People {
   async settle(withinMs: number): Promise<string[]> {
     this.#over = true;
     const until = nowMs() + withinMs;
-    await Promise.race([Promise.all(this.#open), pause(withinMs)]);
+    // What somebody has begun comes to its end first, or it would come after the last message.
+    await Promise.race([this.#living.then(() => Promise.all(this.#open)), pause(withinMs)]);
     for (;;) {
       const screen = await this.#deps.look(this.#deps.owner);
       const open = screen === null ? ["the screen cannot be had"] : await this.#answerAll(screen);

@@ -50,13 +50,12 @@ export async function playSeed(
       rooms.push(await Room.open({ ...world, n, random: (use) => randomOf(seed, n, use) }));
     }
     const outages = plan.outages ? historyOutages(dataDir, randomOf(seed, "outages"), () => surroundings.calm) : null;
-    const lives = rooms.map((room) => room.people.live());
+    for (const room of rooms) room.people.begin();
     await reaper.carryOut(shuffled(plan, randomOf(seed, "order")), progress);
 
     surroundings.calm = true;
     await outages;
     await Promise.all(rooms.map((room) => room.settle(REST_MS)));
-    await Promise.race([Promise.all(lives), pause(REST_MS)]);
     await Promise.all(rooms.map((room) => room.readOut()));
     await historyFollows(dataDir, rooms);
   } finally {

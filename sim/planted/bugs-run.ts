@@ -32,6 +32,13 @@ export const RUN_BUGS: readonly PlantedBug[] = [
     "const sent = call.ambiguous;",
   ),
   bug(
+    "a call is repeated while a stop settles",
+    2_000,
+    "run/rule-tool.ts",
+    "if (run.halt) return settleCall(draft, run, call.id);",
+    "",
+  ),
+  bug(
     "others act while one is in doubt",
     2_000,
     "run/advance.ts",

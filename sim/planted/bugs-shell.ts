@@ -86,13 +86,6 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     "if (run.step) interrupt",
   ),
   bug(
-    "a stop that was settling is forgotten by a death",
-    4_000,
-    "run/rule-wake.ts",
-    "if (run.halt) return settle(draft, partial);",
-    "",
-  ),
-  bug(
     "a lost step is asked anew for ever",
     4_000,
     "run/rule-model.ts",

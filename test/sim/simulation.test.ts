@@ -34,6 +34,13 @@ describe("a schedule", () => {
     }
   });
 
+  test("can be played again and again by one runner", { timeout: 60_000 }, async () => {
+    const runner = new Runner();
+    const first = await runner.run(3);
+    expect(await runner.run(3)).toEqual(first);
+    expect((await runner.run(3, { ops: [1], faults: [0] })).violations).toEqual([]);
+  });
+
   test("keeps all its other choices when one is left out", () => {
     for (let seed = 1; seed <= 50; seed++) {
       const whole = planOf(seed);

@@ -56,6 +56,8 @@ export const LIMITS = {
   slowDropBytes: 1024 * 1024,
   slowCloseBytes: 4 * 1024 * 1024,
   slowCloseMs: 10_000,
+  /** What a conversation's watchers may be behind together: in a crowd each one's share, and four times it, are the bounds. */
+  slowCrowdBytes: 32 * 1024 * 1024,
   checkpointMs: 1_000,
   checkpointBytes: 16 * 1024,
   tokenBytes: 8 * 1024,

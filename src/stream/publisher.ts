@@ -4,7 +4,8 @@
  * reason for an actor to fail.
  *
  * A watcher that does not read: above the first bound previews are left out, and one `partial` follows when it has
- * caught up; above the second, or too long above the first, its socket is closed, to come back with its cursor.
+ * caught up; above the second, or too long above the first, its socket is closed, to come back with its cursor. Both
+ * shrink in a crowd: what waits for all of them lies in one process's memory.
  */
 import type { EncodedEvent, Log, Publisher, SignIns } from "../actor/ports.ts";
 import { CLOSE, type Delta } from "../protocol/frames.ts";
@@ -33,11 +34,13 @@ export class SocketPublisher implements Publisher, SignIns {
 
   events(events: readonly EncodedEvent[], state: State): void {
     const shown = events.map((encoded) => new Shown(encoded, state));
-    for (const socket of this.#deps.sockets.all()) {
+    const sockets = this.#deps.sockets.all();
+    const bounds = boundsFor(sockets.length);
+    for (const socket of sockets) {
       this.#isolated(socket, (watcher) => {
         const role = watchingRole(state, watcher.principal);
         if (role === null) return this.#close(socket, CLOSE.forbidden, "no longer a participant");
-        if (this.#pace(socket, watcher) === "closed") return;
+        if (this.#pace(socket, watcher, bounds) === "closed") return;
         for (const event of shown) socket.send(event.frameFor(role, watcher.principal.userId));
       });
     }
@@ -45,9 +48,11 @@ export class SocketPublisher implements Publisher, SignIns {
 
   delta(delta: Delta): void {
     let frame: string | null = null;
-    for (const socket of this.#deps.sockets.all()) {
+    const sockets = this.#deps.sockets.all();
+    const bounds = boundsFor(sockets.length);
+    for (const socket of sockets) {
       this.#isolated(socket, (watcher) => {
-        const pace = this.#pace(socket, watcher);
+        const pace = this.#pace(socket, watcher, bounds);
         if (pace === "slow") this.#missed(socket);
         if (pace !== "ready") return;
         frame ??= deltaFrame(delta);
@@ -91,10 +96,10 @@ export class SocketPublisher implements Publisher, SignIns {
     }
   }
 
-  #pace(socket: SocketLike, watcher: Watcher): "ready" | "slow" | "closed" {
+  #pace(socket: SocketLike, watcher: Watcher, bounds: Bounds): "ready" | "slow" | "closed" {
     const behind = socket.bufferedAmount;
     const { slow, ...rest } = watcher;
-    if (behind <= LIMITS.slowDropBytes) {
+    if (behind <= bounds.dropBytes) {
       if (!slow) return "ready";
       socket.keep(rest);
       const partial = slow.missed ? this.#deps.inProgress() : null;
@@ -102,7 +107,7 @@ export class SocketPublisher implements Publisher, SignIns {
       return "ready";
     }
     const now = this.#deps.now();
-    if (behind > LIMITS.slowCloseBytes || (slow && now - slow.since >= LIMITS.slowCloseMs)) {
+    if (behind > bounds.closeBytes || (slow && now - slow.since >= LIMITS.slowCloseMs)) {
       this.#close(socket, CLOSE.slow, "reads too slowly");
       return "closed";
     }
@@ -120,6 +125,19 @@ export class SocketPublisher implements Publisher, SignIns {
     this.#closed.add(socket);
     closeSocket(socket, code, reason);
   }
+}
+
+interface Bounds {
+  readonly dropBytes: number;
+  readonly closeBytes: number;
+}
+
+function boundsFor(watchers: number): Bounds {
+  const share = LIMITS.slowCrowdBytes / watchers;
+  return {
+    dropBytes: Math.min(LIMITS.slowDropBytes, share),
+    closeBytes: Math.min(LIMITS.slowCloseBytes, 4 * share),
+  };
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

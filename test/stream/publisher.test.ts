@@ -218,6 +218,26 @@ describe("a reader that does not read", () => {
     expect(slow.sent).toEqual([]);
   });
 
+  test("has its share of what a crowd may keep waiting, and no more", () => {
+    const crowd = Array.from({ length: 128 }, () => new FakeSocket("alice"));
+    const [slow, slower] = crowd;
+    if (!slow || !slower) throw new Error("no crowd");
+    const stage = new Stage(...crowd);
+    const share = LIMITS.slowCrowdBytes / crowd.length;
+    expect(share).toBeLessThan(LIMITS.slowDropBytes);
+    slow.bufferedAmount = share + 1;
+    slower.bufferedAmount = 4 * share + 1;
+    stage.publisher.delta(delta(0, "a"));
+    expect(crowd.filter(({ sent }) => sent.length === 1)).toHaveLength(126);
+    expect(slow.closes).toEqual([]);
+    expect(slower.closes.map(({ code }) => code)).toEqual([1013]);
+    // Alone with as much, it is still served.
+    const alone = new FakeSocket("alice");
+    alone.bufferedAmount = share + 1;
+    new Stage(alone).publisher.delta(delta(0, "a"));
+    expect(alone.sent).toHaveLength(1);
+  });
+
   test("is not counted as behind for the time in which it had caught up", () => {
     const slow = new FakeSocket("alice");
     const stage = new Stage(slow);

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { pause, percentile } from "../rigs/common/figures.ts";
-import { signIn } from "../rigs/common/people.ts";
+import { share, signIn } from "../rigs/common/people.ts";
 import { install } from "../rigs/common/runtime.ts";
 import { withHistory } from "../rigs/crash/history-file.ts";
 import { HistoryOutage } from "../rigs/common/history-outage.ts";
@@ -35,7 +35,6 @@ const forMs = Number(values.minutes) * 60_000;
 const rounds = Number(values.reconnects);
 
 const CONVERSATIONS = 10;
-const SOCKETS_PER_USER = 10;
 const REST_MS = 1_500;
 /** In which a storm's watchers come back: they have all lost the connection at the same instant. */
 const STORM_MS = 1_000;
@@ -81,13 +80,14 @@ for (let n = 0; n < CONVERSATIONS; n++) {
   const owner = await signIn(baseUrl, `ann-${n}`, "soak");
   const talk = await Talk.open(baseUrl, owner, `${seed}-${n}`, `soak-${n}`, randomOf(seed, n));
   talks.push(talk);
-  const second = await signIn(baseUrl, `bo-${n}`, "soak");
-  const body = JSON.stringify({ role: "editor" });
-  const path = `${baseUrl}/v1/conversations/${talk.place.conversationId}/participants/${second.userId}`;
-  const headers = { authorization: `Bearer ${owner.token}`, "content-type": "application/json" };
-  await fetch(path, { method: "PUT", headers, body });
-  for (let w = 0; w < Math.min(perConversation, 2 * SOCKETS_PER_USER); w++) {
-    watchers.push(new StormWatcher(talk.place, w < SOCKETS_PER_USER ? owner : second, resumes));
+  const people = [owner];
+  for (const name of ["bo", "cy"]) {
+    const other = await signIn(baseUrl, `${name}-${n}`, "soak");
+    await share(baseUrl, talk.place.conversationId, owner, other.userId, "editor");
+    people.push(other);
+  }
+  for (let w = 0; w < perConversation; w++) {
+    watchers.push(new StormWatcher(talk.place, people[w % people.length] ?? owner, resumes));
   }
 }
 const lives = talks.map((talk) =>
@@ -100,7 +100,7 @@ async function storm(): Promise<void> {
   await Promise.all(
     watchers.map(async (watcher) => {
       await pause(dice.next() * STORM_MS);
-      await watcher.reconnect().catch(() => (lost += 1));
+      if (!(await watcher.reconnect())) lost += 1;
     }),
   );
 }
@@ -181,6 +181,7 @@ finish(calm && read, {
   reconnects: rounds,
   stormMs: STORM_MS,
   resumes: resumes.length,
+  retries: count(({ retries }) => retries),
   resumeP50Ms: percentile(resumes, 50),
   resumeP99Ms: percentile(resumes, 99),
   events: count(({ events }) => events),

@@ -19,6 +19,21 @@ export async function signIn(baseUrl: string, userId: string, tenantId: string):
   return { userId, tenantId, token };
 }
 
+export async function share(
+  baseUrl: string,
+  conversationId: string,
+  owner: Person,
+  userId: string,
+  role: "viewer" | "editor",
+): Promise<void> {
+  const response = await fetch(`${baseUrl}/v1/conversations/${conversationId}/participants/${userId}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" },
+    body: JSON.stringify({ role }),
+  });
+  if (!response.ok) throw new Error(`not shared: ${response.status}`);
+}
+
 /** As the checker's records want it. */
 export const contextOf = ({ userId, tenantId }: Person): RequestContext => ({
   userId,

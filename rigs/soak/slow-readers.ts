@@ -5,7 +5,7 @@
  */
 import type { Random } from "../../sim/random.ts";
 import { pause, percentile } from "../common/figures.ts";
-import { signIn, type Person } from "../common/people.ts";
+import { share, signIn, type Person } from "../common/people.ts";
 import type { MemoryWatch } from "./memory.ts";
 import { LONG, LONG_CHARS } from "./provider.ts";
 import { Talk } from "./talk.ts";
@@ -14,11 +14,13 @@ import { StormWatcher } from "./watcher.ts";
 const READERS = 100;
 const SOCKETS_PER_USER = 10;
 /** About this much is said to each of them. */
-const SAID = 12_000_000;
+const SAID = 8_000_000;
 
 export interface SlowReaders {
   readonly readers: number;
   readonly saidMb: number;
+  /** What of it was kept for each of them until they read again; the rest was left out. */
+  readonly keptMb: number;
   /** Above what the same costs with watchers that read. */
   readonly grownMb: number;
   /** What it costs with watchers that read. */
@@ -61,7 +63,7 @@ async function play(
   const [owner, ...others] = people;
   if (!owner) throw new Error("nobody reads");
   const talk = await Talk.open(baseUrl, owner, name, LONG, random);
-  for (const { userId } of others) await share(baseUrl, talk, owner, userId);
+  for (const { userId } of others) await share(baseUrl, talk.place.conversationId, owner, userId, "viewer");
   const resumes: number[] = [];
   const watchers = people.flatMap((person) =>
     Array.from({ length: SOCKETS_PER_USER }, () => new StormWatcher(talk.place, person, resumes)),
@@ -77,13 +79,14 @@ async function play(
 
   resumes.length = 0;
   for (const watcher of watchers) watcher.resume();
-  await pause(500);
+  await pause(2_000);
   const closed = watchers.filter(({ connected }) => !connected).length;
   const head = await talk.head();
   await Promise.allSettled(watchers.map((watcher) => watcher.reconnect()));
   const figures: SlowReaders = {
     readers: READERS,
     saidMb: Math.round(SAID / 1e5) / 10,
+    keptMb: rounded(watchers.reduce((sum, { chars }) => sum + chars, 0) / READERS / 1e6),
     grownMb: 0,
     readingMb: 0,
     peakMb: Math.round(peak),
@@ -95,15 +98,6 @@ async function play(
   };
   for (const watcher of watchers) watcher.cut();
   return { grownMb: peak - before, figures };
-}
-
-async function share(baseUrl: string, { place }: Talk, owner: Person, userId: string): Promise<void> {
-  const response = await fetch(`${baseUrl}/v1/conversations/${place.conversationId}/participants/${userId}`, {
-    method: "PUT",
-    headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" },
-    body: JSON.stringify({ role: "viewer" }),
-  });
-  if (!response.ok) throw new Error(`not shared: ${response.status}`);
 }
 
 const rounded = (mb: number): number => Math.round(mb * 10) / 10;

@@ -2,6 +2,7 @@
  * A watcher that comes back with its cursor as often as it is told to, measures how long it takes until it has what it
  * missed, and counts what a correct server never causes: gaps and repeats.
  */
+import { pause } from "../common/figures.ts";
 import type { Person } from "../common/people.ts";
 import { RawSocket } from "./raw-socket.ts";
 
@@ -11,10 +12,13 @@ export interface Place {
   readonly generation: string;
 }
 
+const TRIES = 12;
+
 interface Frame {
   readonly type: string;
   readonly headCursor?: string;
   readonly cursor?: string;
+  readonly text?: string;
   readonly event?: { readonly seq: number };
   readonly events?: readonly { readonly seq: number }[];
 }
@@ -27,15 +31,15 @@ export class StormWatcher {
   #since = 0;
   /** The head that the welcome named, until everything up to there has come. */
   #wanted: number | null = null;
-  #caughtUp: (() => void) | null = null;
-  #lost: (() => void) | null = null;
+  #caughtUp: ((done: boolean) => void) | null = null;
   seq = 0;
   gaps = 0;
   repeats = 0;
   resets = 0;
   events = 0;
-  /** How connections ended that the watcher did not end. */
-  readonly closes: number[] = [];
+  /** Characters of previews. */
+  chars = 0;
+  retries = 0;
 
   /** @param resumes where it writes how long it took, in ms */
   constructor(place: Place, person: Person, resumes: number[]) {
@@ -44,31 +48,40 @@ export class StormWatcher {
     this.#resumes = resumes;
   }
 
-  /** Cuts what is open and comes back. Resolves when it has what it missed; rejects when the connection went first. */
-  async reconnect(): Promise<void> {
+  /**
+   * Cuts what is open and comes back, trying again as a client does: the service may not have noticed yet that the old
+   * connection is gone. Resolves when it has what it missed; @returns false where it never did.
+   */
+  async reconnect(): Promise<boolean> {
     this.cut();
-    const { baseUrl, conversationId, generation } = this.place;
     this.#since = performance.now();
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (await this.#connect()) return true;
+      this.retries += 1;
+      await pause(Math.random() * Math.min(1_000, 50 * 2 ** tries));
+    }
+    return false;
+  }
+
+  #connect(): Promise<boolean> {
+    const { baseUrl, conversationId, generation } = this.place;
     this.#wanted = null;
-    const caughtUp = new Promise<void>((resolve, reject) => {
+    return new Promise((resolve) => {
       this.#caughtUp = resolve;
-      this.#lost = () => reject(new Error("the connection ended before the catch-up did"));
+      const socket = new RawSocket({
+        url: `${baseUrl}/v1/conversations/${conversationId}/stream?after=${generation}.${this.seq}`,
+        token: this.#person.token,
+        onText: (text) => {
+          if (this.#socket === socket) this.#take(JSON.parse(text) as Frame);
+        },
+        onClose: () => {
+          if (this.#socket !== socket) return;
+          this.#socket = null;
+          resolve(false);
+        },
+      });
+      this.#socket = socket;
     });
-    const socket = new RawSocket({
-      url: `${baseUrl}/v1/conversations/${conversationId}/stream?after=${generation}.${this.seq}`,
-      token: this.#person.token,
-      onText: (text) => {
-        if (this.#socket === socket) this.#take(JSON.parse(text) as Frame);
-      },
-      onClose: (code) => {
-        if (this.#socket !== socket) return;
-        this.closes.push(code);
-        this.#socket = null;
-        this.#lost?.();
-      },
-    });
-    this.#socket = socket;
-    await caughtUp;
   }
 
   get connected(): boolean {
@@ -103,6 +116,9 @@ export class StormWatcher {
         this.resets += 1;
         this.seq = seqOf(frame.headCursor);
         return this.#caught();
+      case "delta":
+        this.chars += frame.text?.length ?? 0;
+        return;
       default:
         return;
     }
@@ -119,7 +135,7 @@ export class StormWatcher {
     if (this.#wanted === null || this.seq < this.#wanted) return;
     this.#wanted = null;
     this.#resumes.push(performance.now() - this.#since);
-    this.#caughtUp?.();
+    this.#caughtUp?.(true);
   }
 }
 

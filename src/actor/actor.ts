@@ -28,9 +28,10 @@ import { Outbox } from "./outbox.ts";
 import { Performer } from "./performer.ts";
 import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Transcript } from "./ports.ts";
 import { readingRole, Reads } from "./reads.ts";
-import { isolated, isWorthProjecting, Reminders } from "./reminders.ts";
+import { isolated, Reminders } from "./reminders.ts";
 import { partialOf, StreamingText } from "./streaming-text.ts";
 import { TRANSCRIPT_EVENTS } from "./transcript-events.ts";
+import { isWorthProjecting } from "./worth-projecting.ts";
 import { Writer } from "./writer.ts";
 
 export class ConversationActor {

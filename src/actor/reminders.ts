@@ -4,31 +4,11 @@
  * ask what is due, and may come early, late, twice or never.
  */
 import type { Event } from "../protocol/events.ts";
-import { isTerminal } from "../protocol/events.ts";
 import { nextDeadline } from "../run/deadlines.ts";
 import { outstanding } from "../run/outstanding.ts";
 import type { State } from "../run/state.ts";
 import type { ActorSettings, Clock, Journal, Log, SignIns, TimerKind } from "./ports.ts";
-
-/** Events after which the history should soon know; the rest of a run goes along with its end. */
-const WORTH_PROJECTING = new Set<Event["type"]>([
-  "conversation.created",
-  "conversation.updated",
-  "conversation.deleted",
-  "participant.added",
-  "participant.role_changed",
-  "participant.removed",
-  "run.interrupted",
-  "confirmation.requested",
-  "tool_call.became_unknown",
-  "tool_call.resolved",
-  "confirmation.decided",
-  "handover.requested",
-  "handover.accepted",
-  "handover.released",
-]);
-
-export const isWorthProjecting = (event: Event): boolean => isTerminal(event.type) || WORTH_PROJECTING.has(event.type);
+import { isWorthProjecting } from "./worth-projecting.ts";
 
 export class Reminders {
   readonly #journal: Journal;

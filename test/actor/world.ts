@@ -87,6 +87,8 @@ export class World {
   agentsFail = false;
   publishingFails = false;
   registerFails = false;
+  /** How far the log was at each drain. */
+  readonly drainedTo: number[] = [];
   actor: ConversationActor;
 
   constructor(journal: Journal) {
@@ -200,7 +202,12 @@ export class World {
         },
         release: async (_, { key }) => void this.claims.delete(key),
       },
-      projector: { drain: async () => null },
+      projector: {
+        drain: async () => {
+          this.drainedTo.push(this.actor.state.seq);
+          return null;
+        },
+      },
       transcript: () => ({ append: () => undefined, messages: () => "" }),
       generation: () => "abcd1234",
       sha256: async (text) => createHash("sha256").update(text).digest("base64url"),

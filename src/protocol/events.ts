@@ -226,6 +226,9 @@ export const EVENT_DATA = {
     code: z.string(),
     ask: z.boolean(),
     expiresAt: Time.optional(),
+    /** Of a failure that repeats: the same call, back and forth between tools, or other arguments without progress. */
+    pattern: z.enum(["same_call", "ping_pong", "no_progress"]).optional(),
+    tool: z.string().optional(),
   }),
   "limit.continued": z.object({ limit: z.string(), decision: z.enum(["continue", "stop"]), bound: z.number(), by: By }),
   "budget.awaited": z.object({ expiresAt: Time, retryAt: Time.optional(), reason: z.enum(["budget", "paused"]) }),

@@ -5,6 +5,7 @@ import type { RunLimits, Usage } from "../protocol/run.ts";
 import type { StopCode } from "../protocol/stops.ts";
 import { epochOf } from "../protocol/time.ts";
 import { evolveCall, proposedCall } from "./evolve-call.ts";
+import { failed, worked } from "./failing.ts";
 import { NO_USAGE, type CallState, type RunState, type StepState } from "./state.ts";
 
 export function queuedRun(event: EventOf<"run.queued">, at: number): RunState {
@@ -37,6 +38,8 @@ export function queuedRun(event: EventOf<"run.queued">, at: number): RunState {
     usage: NO_USAGE,
     toolErrors: 0,
     failures: [],
+    streaks: [],
+    worked: [],
     truncations: 0,
     halt: null,
     continuation: null,
@@ -125,7 +128,7 @@ export function evolveRun(run: RunState, event: Event, at: number): RunState {
       const code = event.data.payload.error?.code ?? "";
       const named = { ...run, callCount: Math.max(run.callCount, numberOf(event.data.toolCallId)) };
       // The model's failure, not the tools': it is counted as a truncation, whatever the number of calls it cut.
-      return code === "output_truncated" ? named : counted(named, event.data.fingerprint, code);
+      return code === "output_truncated" ? named : failed(named, event.data, code);
     }
     case "confirmation.requested":
     case "confirmation.decided":
@@ -138,9 +141,10 @@ export function evolveRun(run: RunState, event: Event, at: number): RunState {
     case "tool_call.finished": {
       const call = run.calls.find(({ id }) => id === event.data.toolCallId);
       const after = onCall(run, event, at);
-      return event.data.state === "failed" && call
-        ? counted(after, call.fingerprint, event.data.payload.error?.code ?? "")
-        : after;
+      if (!call || event.data.state === "cancelled") return after;
+      return event.data.state === "failed"
+        ? failed(after, call, event.data.payload.error?.code ?? "")
+        : worked(after, call);
     }
     case "limit.tripped": {
       const { ask, expiresAt, limit, figure, bound, code } = event.data;
@@ -217,18 +221,6 @@ function supersededStep(step: StepState, reason: EventOf<"step.superseded">["dat
     case "budget":
       return { ...step, phase };
   }
-}
-
-/** A failure counts once for the run, and once for its fingerprint and code ("the same failure again"). */
-function counted(run: RunState, fingerprint: string, code: string): RunState {
-  const key = `${fingerprint}:${code}`;
-  const known = run.failures.find((failure) => failure.fingerprint === key);
-  const others = run.failures.filter((failure) => failure.fingerprint !== key);
-  return {
-    ...run,
-    toolErrors: run.toolErrors + 1,
-    failures: [...others, { fingerprint: key, count: (known?.count ?? 0) + 1 }].slice(-64),
-  };
 }
 
 export function addUsage(sum: Usage, more: Usage): Usage {

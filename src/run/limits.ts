@@ -5,6 +5,7 @@ import { stopOf, type StopCode } from "../protocol/stops.ts";
 import { isoOf } from "../protocol/time.ts";
 import { SYSTEM, type Draft } from "./draft.ts";
 import { endRun, notice } from "./ending.ts";
+import { repeated, type Pattern } from "./failing.ts";
 import type { RunState, State } from "./state.ts";
 
 export interface Trip {
@@ -12,14 +13,19 @@ export interface Trip {
   readonly figure: number;
   readonly bound: number;
   readonly code: StopCode;
+  /** Of a failure that repeats: how, and of which tool. */
+  readonly pattern?: Pattern;
+  readonly tool?: string;
 }
 
 /** The first limit that forbids another model call, in the order in which people can act on it; or null. */
 export function tripped(state: State, run: RunState): Trip | null {
   const { limits, usage } = run;
-  const worst = Math.max(0, ...run.failures.map(({ count }) => count));
+  const again = repeated(run);
+  if (again && again.figure >= limits.maxSameFailure) {
+    return { limit: "maxSameFailure", bound: limits.maxSameFailure, code: "tool_circuit_open", ...again };
+  }
   const checks: readonly (readonly [LimitName, number, StopCode])[] = [
-    ["maxSameFailure", worst, "tool_circuit_open"],
     ["maxToolErrors", run.toolErrors, "tool_circuit_open"],
     ["maxSteps", run.steps, "step_limit"],
     ["maxRunTokens", usage.inputTokens + usage.outputTokens, "token_limit"],

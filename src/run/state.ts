@@ -13,7 +13,7 @@ import type { Stop, StopCode } from "../protocol/stops.ts";
 import type { CallStateName, DecisionRecord, EffectClass, Preview, Resolution } from "../protocol/tool-call.ts";
 
 /** Raised when the meaning of the fold changes: older snapshots are then thrown away and folded anew. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 export interface State {
   readonly foldVersion: typeof FOLD_VERSION;
@@ -90,7 +90,11 @@ export interface RunState {
   readonly callCount: number;
   readonly usage: Usage;
   readonly toolErrors: number;
+  /** By fingerprint and code. */
   readonly failures: readonly { readonly fingerprint: string; readonly count: number }[];
+  readonly streaks: readonly Streak[];
+  /** Fingerprints of calls that have succeeded. */
+  readonly worked: readonly string[];
   readonly truncations: number;
   readonly halt: Halt | null;
   readonly continuation: TrippedLimit | null;
@@ -131,6 +135,19 @@ export interface TrippedLimit {
   readonly bound: number;
   readonly code: StopCode;
   readonly expiresAt: number;
+}
+
+/** A tool that fails with the same code, without progress since. */
+export interface Streak {
+  readonly tool: string;
+  readonly code: string;
+  /** The step that counted last: calls side by side are one attempt, however many they are. */
+  readonly step: number;
+  readonly steps: number;
+  /** How often it failed again after another tool had been tried in between. */
+  readonly returns: number;
+  /** Another tool has been called since it counted last. */
+  readonly between: boolean;
 }
 
 export interface CallState {

@@ -92,7 +92,7 @@ export const PINS: Readonly<Record<string, string>> = {
   "handover.released": "1a0c1ae41a79",
   "handover.requested": "fef3b3c1d755",
   "limit.continued": "698da67ded50",
-  "limit.tripped": "5941ff2158c3",
+  "limit.tripped": "7ec776343506",
   "message.completed": "46636a292e65",
   "message.created": "e30db68da96f",
   "participant.added": "df9049109615",

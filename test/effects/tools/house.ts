@@ -74,6 +74,8 @@ export function runOf(more: Partial<RunState> = {}): RunState {
     usage: NO_USAGE,
     toolErrors: 0,
     failures: [],
+    streaks: [],
+    worked: [],
     truncations: 0,
     halt: null,
     continuation: null,

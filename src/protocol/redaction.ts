@@ -19,6 +19,10 @@ type Keep<T extends EventType> = "whole" | Kept<EventData<T>>;
 const CALL = { toolCallId: true, tool: true } as const;
 const PENDING = ["id", "runId", "tool", "title", "effect", "state", "attempt", "expiresAt"] as const;
 
+/** What the model's provider said is for those who operate the conversation. */
+const STOP = ["code", "detail", "retryable", "retryAfterMs"] as const;
+const TERMINAL = { stop: STOP, usage: true, sideEffects: true, needsConfirmation: true, steps: true } as const;
+
 export const VIEWER_KEEPS: { readonly [T in EventType]: Keep<T> } = {
   "conversation.created": "whole",
   "conversation.updated": "whole",
@@ -42,9 +46,9 @@ export const VIEWER_KEEPS: { readonly [T in EventType]: Keep<T> } = {
   "run.interrupted": { waitsFor: true, needsConfirmation: true, pending: PENDING },
   "run.resumed": "whole",
   "run.cancel_requested": "whole",
-  "run.completed": "whole",
-  "run.failed": "whole",
-  "run.cancelled": "whole",
+  "run.completed": TERMINAL,
+  "run.failed": TERMINAL,
+  "run.cancelled": TERMINAL,
   "step.started": { n: true, attempt: true, messageId: true },
   "step.superseded": { n: true, attempt: true, reason: true },
   "step.finished": { n: true, attempt: true },
@@ -107,7 +111,12 @@ function redactCall({ id, runId, tool, title, effect, state, attempt, expiresAt 
   };
 }
 
-export const redactRun = (run: Run): Run => ({ ...run, pending: run.pending.map(redactCall) });
+export function redactRun(run: Run): Run {
+  const shown = { ...run, pending: run.pending.map(redactCall) };
+  if (run.stop?.provider === undefined) return shown;
+  const { provider: _, ...stop } = run.stop;
+  return { ...shown, stop };
+}
 
 /** @param userId the viewer: of one's own run one sees everything */
 export function redactConversation(view: Conversation, userId: string): Conversation {

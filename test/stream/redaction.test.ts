@@ -84,6 +84,16 @@ test("a member that nobody listed is hidden", () => {
   expect(redactEvent(event as unknown as Event).data).toEqual({ n: 1 });
 });
 
+test("what the model's provider said is for those who operate the conversation, the stop itself for everybody", () => {
+  const stop = { code: "model_quota", detail: "No credit.", retryable: false, provider: { status: 402, code: CANARY } };
+  const data = { stop, usage: {}, sideEffects: [], needsConfirmation: false, steps: 1 };
+  const event = { seq: 1, v: 1, type: "run.failed", at: "", by: { kind: "system" }, data };
+  const { provider: _, ...told } = stop;
+  expect(redactEvent(event as unknown as Event).data).toEqual({ ...data, stop: told });
+  const run = { id: "r", pending: [], stop } as unknown as Parameters<typeof redactRun>[0];
+  expect(redactRun(run).stop).toEqual(told);
+});
+
 test("details are for approvers and above, and for who started the run", () => {
   expect(seesDetails("approver", "bob", "alice")).toBe(true);
   expect(seesDetails("viewer", "bob", "alice")).toBe(false);

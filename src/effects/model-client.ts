@@ -81,7 +81,7 @@ function sender({ apiKey, baseURL, fetch }: Endpoint): ModelClient["send"] {
         kind: "refused",
         status: error.status,
         body: error.error instanceof Object && "body" in error.error ? String(error.error.body) : "",
-        retryAfter: error.headers?.get("retry-after") ?? null,
+        retryAfter: error.headers ? waitIn(error.headers) : null,
       };
     }
   };
@@ -94,11 +94,17 @@ function sender({ apiKey, baseURL, fetch }: Endpoint): ModelClient["send"] {
 async function enveloped(response: Response): Promise<Response> {
   const body = await beginning(response.body);
   const headers = new Headers({ "content-type": "application/json" });
-  const retryAfter = response.headers.get("retry-after");
+  const retryAfter = waitIn(response.headers);
   if (retryAfter !== null) headers.set("retry-after", retryAfter);
   // The constructor takes no status outside of these, and no body with 304; the status is told in any case.
   const status = response.status >= 400 && response.status < 600 ? response.status : 502;
   return new Response(JSON.stringify({ error: { body } }), { status, headers });
+}
+
+/** OpenAI and Azure also say it in milliseconds, which is then the more exact one. */
+function waitIn(headers: Headers): string | null {
+  const ms = headers.get("retry-after-ms")?.trim() ?? "";
+  return /^\d{1,15}(\.\d{1,9})?$/.test(ms) ? String(Number(ms) / 1_000) : headers.get("retry-after");
 }
 
 async function beginning(body: ReadableStream<Uint8Array> | null): Promise<string> {

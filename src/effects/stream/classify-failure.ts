@@ -8,7 +8,7 @@
 import { stopOf, type Stop } from "../../protocol/stops.ts";
 import type { DecodedFailure } from "./decoded-answer.ts";
 import { inBandFailure } from "./in-band-failure.ts";
-import { isJsonObject } from "./json-shape.ts";
+import { isJsonObject, type JsonObject } from "./json-shape.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import {
   CONTEXT_TOO_LONG_WORDING,
@@ -64,7 +64,7 @@ export function classifyHttpFailure({ status, body, retryAfter, now }: HttpFailu
   const failure = readErrorBody(body);
   const named = failure === null ? undefined : codeOfFailure(failure, status);
   const code = named ?? STATUSES.get(status) ?? "model_error";
-  return describe(code, failure, status, parseRetryAfter(retryAfter, now));
+  return describe(code, failure, status, parseRetryAfter(retryAfter, now) ?? retryDelayIn(body, now));
 }
 
 /** A failure inside a body that came with status 200. */
@@ -131,8 +131,21 @@ function vendorCode(failure: DecodedFailure): string | undefined {
   return /^[\w.:-]{1,64}$/.test(code) ? code : undefined;
 }
 
-/** Google wraps the error object of its compatible endpoint into a list. */
 function readErrorBody(body: string): DecodedFailure | null {
+  const first = firstObject(body);
+  return first === null ? null : inBandFailure(first, true);
+}
+
+/** Google says when to come back in the body (`google.rpc.RetryInfo`), and sends no header. */
+function retryDelayIn(body: string, now: number): number | undefined {
+  const error = firstObject(body)?.error;
+  const details: readonly unknown[] = isJsonObject(error) && Array.isArray(error.details) ? error.details : [];
+  const delay = details.map((one) => (isJsonObject(one) ? one.retryDelay : undefined)).find((one) => one !== undefined);
+  return typeof delay === "string" && delay.endsWith("s") ? parseRetryAfter(delay.slice(0, -1), now) : undefined;
+}
+
+/** Google wraps the error object of its compatible endpoint into a list. */
+function firstObject(body: string): JsonObject | null {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -140,5 +153,5 @@ function readErrorBody(body: string): DecodedFailure | null {
     return null;
   }
   const first: unknown = Array.isArray(value) ? value[0] : value;
-  return isJsonObject(first) ? inBandFailure(first, true) : null;
+  return isJsonObject(first) ? first : null;
 }

@@ -113,6 +113,8 @@ test("an abort while calls are prepared is an abort, and keeps the text", async 
 test.each([
   [{ status: 429, headers: { "retry-after": "3" } }, "model_rate_limited", 3_000],
   [{ status: 429, headers: { "retry-after": "abc" } }, "model_rate_limited", undefined],
+  [{ status: 429, headers: { "retry-after-ms": "1500", "retry-after": "2" } }, "model_rate_limited", 1_500],
+  [{ status: 429, headers: { "retry-after-ms": "-1", "retry-after": "2" } }, "model_rate_limited", 2_000],
   [{ status: 503 }, "model_overloaded", undefined],
   [{ status: 500, body: "<html>oops</html>" }, "model_error", undefined],
   [{ status: 401 }, "model_unauthorized", undefined],

@@ -130,6 +130,12 @@ describe("the wait", () => {
     expect(http(429, {}, "3")).toMatchObject({ retryable: true, retryAfterMs: 3_000 });
     expect(http(503, {}, "86400")).toMatchObject({ retryable: true, retryAfterMs: 3_600_000 });
     expect(http(429, {}, "-5")).not.toHaveProperty("retryAfterMs");
+    const google = {
+      status: "RESOURCE_EXHAUSTED",
+      details: [{ "@type": "x/google.rpc.RetryInfo", retryDelay: "34.5s" }],
+    };
+    expect(http(429, google)).toMatchObject({ code: "model_rate_limited", retryAfterMs: 34_500 });
+    expect(http(429, { details: [{ retryDelay: "soon" }, 7] })).not.toHaveProperty("retryAfterMs");
     expect(http(429, { code: "insufficient_quota" }, "3")).not.toHaveProperty("retryAfterMs");
   });
 });

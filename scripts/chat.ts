@@ -8,6 +8,7 @@
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { HoldpointClient } from "../src/client/client.ts";
+import { ProblemError } from "../src/client/http.ts";
 import type { InboxItem } from "../src/protocol/history.ts";
 import type { Conversation } from "../src/protocol/conversation.ts";
 import { terminalScreen } from "./chat/screen.ts";
@@ -76,6 +77,10 @@ const input = reader();
 const screen = terminalScreen((text) => process.stdout.write(text));
 
 function unreachable(error: unknown): never {
+  if (error instanceof ProblemError) {
+    console.error(`${error.problem.title}: ${error.problem.detail}`);
+    process.exit(1);
+  }
   console.error(
     `${url} cannot be used: ${error instanceof Error ? error.message : String(error)}. Is \`npm start\` running?`,
   );

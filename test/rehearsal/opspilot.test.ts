@@ -27,6 +27,26 @@ async function proposed(said: string, scopes?: string[]): Promise<{ rehearsal: R
   return { rehearsal, text: await rehearsal.next() };
 }
 
+describe("an act of which a person said that it happened", () => {
+  test("is told without what only a tool could know", () => {
+    expect(OPSPILOT.en.restarted("checkout", null)).toBe("Done: checkout has restarted.");
+    expect(OPSPILOT.en.set("checkout", "cache_max_mb", null, "128")).toBe("Done: cache_max_mb of checkout is now 128.");
+    expect(OPSPILOT.zh.opened(null, "慢")).toBe("好了：已创建事件：“慢”。");
+  });
+});
+
+describe("an act that was rejected", () => {
+  const said = (reason: string) => ({ code: "rejected", message: `A person rejected this.${reason}` });
+
+  test("is told with the person's reason, in one language", () => {
+    expect(COMMON.en.failed(said(" (not today)"), "restarting it")).toBe(
+      "I have not done it: restarting it was rejected: not today.",
+    );
+    expect(COMMON.zh.failed(said(" (今天不行)"), "重启")).toBe("没有执行：重启被拒绝了：今天不行。");
+    expect(COMMON.zh.failed(said(""), "重启")).toBe("没有执行：重启被拒绝了。");
+  });
+});
+
 describe.each([
   {
     lang: "en",

@@ -39,11 +39,18 @@ export function openApi(routes: readonly RouteDescription[]): JsonSchema {
   };
 }
 
+/** What a page groups by: the first segment, where there is a collection behind it. */
+function tagOf(path: string): string {
+  const first = /^\/v1\/([a-z]+)$|^\/v1\/([a-z]+)\//.exec(path);
+  const name = first?.[1] ?? first?.[2];
+  return name === undefined || name === "me" ? "service" : name;
+}
+
 function operation(route: RouteDescription, schemas: Schemas, refusals: Record<string, JsonSchema>): JsonSchema {
   const { method, path, summary, auth, scope, body, bodyOptional, bodyExample, takesTicket } = route;
   return {
     operationId: operationId(method, path),
-    tags: [/^\/v1\/([a-z]+)/.exec(path)?.[1] ?? "service"],
+    tags: [tagOf(path)],
     summary,
     ...(takesTicket ? { description: TICKET } : {}),
     security: auth === "none" ? [] : [{ bearer: scope === null ? [] : [scope] }],

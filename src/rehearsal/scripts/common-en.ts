@@ -1,4 +1,4 @@
-import type { CommonScript } from "./script.ts";
+import { saidIn, type CommonScript } from "./script.ts";
 
 const list = (prompts: readonly string[]): string => prompts.map((prompt) => `- ${prompt}`).join("\n");
 
@@ -31,7 +31,7 @@ export const COMMON_EN: CommonScript = {
   failed: ({ code, message }, what) => {
     switch (code) {
       case "rejected":
-        return `I have not done it: ${what} was rejected. ${message}`;
+        return `I have not done it: ${what} was rejected${saidIn(message, ": ")}.`;
       case "expired":
         return `I have not done it: nobody decided on ${what} in time.`;
       case "cancelled":

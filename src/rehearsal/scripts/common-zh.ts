@@ -1,4 +1,4 @@
-import type { CommonScript } from "./script.ts";
+import { saidIn, type CommonScript } from "./script.ts";
 
 const list = (prompts: readonly string[]): string => prompts.map((prompt) => `- ${prompt}`).join("\n");
 
@@ -29,7 +29,7 @@ export const COMMON_ZH: CommonScript = {
   failed: ({ code, message }, what) => {
     switch (code) {
       case "rejected":
-        return `没有执行：${what}被拒绝了。${message}`;
+        return `没有执行：${what}被拒绝了${saidIn(message, "：")}。`;
       case "expired":
         return `没有执行：没有人按时对${what}作出决定。`;
       case "cancelled":

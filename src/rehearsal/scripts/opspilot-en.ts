@@ -50,11 +50,12 @@ export const OPSPILOT_EN: OpspilotScript = {
   proposing: "I have prepared that. Please confirm it.",
   proposeRestart: (service) => `I propose to restart ${service}, so that it answers again. Please confirm it.`,
   reason: "It does not answer; see its logs.",
-  restarted: (service, health) => `Done: ${service} has restarted and is ${health}.`,
+  restarted: (service, health) => `Done: ${service} has restarted${health === null ? "" : ` and is ${health}`}.`,
   proposeSetting: (service, name, value, recommended) =>
     `The cause is still there: ${name} of ${service} is ${value}. I propose to set it to ${recommended}. Please confirm it.`,
-  set: (service, name, before, after) => `Done: ${name} of ${service} is now ${after}; it was ${before}.`,
-  opened: (id, title) => `Done: ${id} is open: "${title}".`,
+  set: (service, name, before, after) =>
+    `Done: ${name} of ${service} is now ${after}${before === null ? "" : `; it was ${before}`}.`,
+  opened: (id, title) => `Done: ${id ?? "the incident"} is open: "${title}".`,
   sayToRestart: (service) => `If I shall restart it, say: Restart ${service}`,
   sayToSet: (service, name, value) => `To remove the cause, say: Set ${name} of ${service} to ${value}`,
   theServices: "the list of the services",

@@ -50,11 +50,12 @@ export const OPSPILOT_ZH: OpspilotScript = {
   proposing: "已经准备好，请确认。",
   proposeRestart: (service) => `我建议重启 ${service}，让它恢复响应。请确认。`,
   reason: "它没有响应，原因见日志。",
-  restarted: (service, health) => `好了：${service} 已重启，现在${health}。`,
+  restarted: (service, health) => `好了：${service} 已重启${health === null ? "" : `，现在${health}`}。`,
   proposeSetting: (service, name, value, recommended) =>
     `但原因还在：${service} 的 ${name} 是 ${value}。我建议改为 ${recommended}。请确认。`,
-  set: (service, name, before, after) => `好了：${service} 的 ${name} 已从 ${before} 改为 ${after}。`,
-  opened: (id, title) => `好了：已创建 ${id}：“${title}”。`,
+  set: (service, name, before, after) =>
+    `好了：${service} 的 ${name} 已${before === null ? "" : `从 ${before} `}改为 ${after}。`,
+  opened: (id, title) => `好了：已创建${id === null ? "事件" : ` ${id}`}：“${title}”。`,
   sayToRestart: (service) => `如果要我重启它，请说：重启 ${service}`,
   sayToSet: (service, name, value) => `要消除原因，请说：把 ${service} 的 ${name} 设为 ${value}`,
   theServices: "查看服务列表",

@@ -153,15 +153,19 @@ function outcome(lang: Lang, result: Result): string {
     case "set_config": {
       const name = textIn(args["key"]);
       const after = String(data["after"] ?? args["value"]);
-      return told(script.set(service, name, String(data["before"] ?? "?"), after), script.setting(service, name));
+      const before = data["before"] === undefined ? null : String(data["before"]);
+      return told(script.set(service, name, before, after), script.setting(service, name));
     }
     case "open_incident": {
       const title = textIn(data["title"]) || textIn(args["title"]);
-      return told(script.opened(textIn(data["id"]), title), script.opening(title));
+      return told(script.opened(textIn(data["id"]) || null, title), script.opening(title));
     }
     default: {
       const health = textIn(data["health"]);
-      return told(script.restarted(service, wordFor(script, health)), script.restarting(service));
+      return told(
+        script.restarted(service, health === "" ? null : wordFor(script, health)),
+        script.restarting(service),
+      );
     }
   }
 }

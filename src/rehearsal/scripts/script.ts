@@ -1,4 +1,4 @@
-/** What a script is: what people may say, as patterns, and what the model says then, in one language. Data, no rules. */
+/** What a script is: what people may say, as patterns, and what the model says then, in one language. Data, and how to read what it quotes. */
 import type { Result } from "../turn.ts";
 
 export interface CommonScript {
@@ -11,6 +11,12 @@ export interface CommonScript {
   /** What became of a call that did not succeed. `what` names it, as the end of a sentence. */
   readonly failed: (result: Pick<Result, "code" | "message">, what: string) => string;
   readonly notOffered: (tool: string) => string;
+}
+
+/** What a person said of a call, as the result tells it in brackets; "" where nothing was said. */
+export function saidIn(message: string, before: string): string {
+  const said = /\(([^]+)\)$/.exec(message)?.[1];
+  return said === undefined ? "" : before + said;
 }
 
 export interface PlannerScript {
@@ -69,10 +75,11 @@ export interface OpspilotScript {
   readonly proposing: string;
   readonly proposeRestart: (service: string) => string;
   readonly reason: string;
-  readonly restarted: (service: string, health: string) => string;
+  /** Where a person says that it happened, no tool said how it went: then what it would have told is null. */
+  readonly restarted: (service: string, health: string | null) => string;
   readonly proposeSetting: (service: string, name: string, value: string, recommended: string) => string;
-  readonly set: (service: string, name: string, before: string, after: string) => string;
-  readonly opened: (id: string, title: string) => string;
+  readonly set: (service: string, name: string, before: string | null, after: string) => string;
+  readonly opened: (id: string | null, title: string) => string;
   readonly sayToRestart: (service: string) => string;
   readonly sayToSet: (service: string, name: string, value: string) => string;
   readonly theServices: string;

@@ -192,3 +192,31 @@ test("right after an acknowledgement: what was acknowledged is there, and happen
   expect(talk.of("run.queued")).toHaveLength(1);
   await agree(talk);
 });
+
+test("while the clock stands still: all is in the order in which it happened, before and after (S73)", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  try {
+    const looksUp = (order_id: string) => ({ name: "lookup_order", arguments: { order_id } });
+    const plan = { toolCalls: [looksUp("A"), looksUp("B")] };
+    const talk = await Talk.open({ answers: [plan, COMMON_TEXT, COMMON_TEXT] });
+    const { run } = await talk.play("look both up");
+    expect(new Set(talk.events.map(({ at }) => at)).size).toBe(1);
+    expect(toldCalls((await talk.requests())[1]).map(({ args }) => args)).toEqual([
+      { order_id: "A" },
+      { order_id: "B" },
+    ]);
+    await die(talk);
+    await comeBack(talk);
+    const { run: next } = await talk.play("and again");
+    const { data } = await talk.person.client.messages(talk.id);
+    expect(data.map(({ role, runId }) => [role, runId])).toEqual([
+      ["user", run.id],
+      ["assistant", run.id],
+      ["user", next.id],
+      ["assistant", next.id],
+    ]);
+    await agree(talk);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -110,7 +110,7 @@ export class SimHistory {
   readonly #faults: readonly HistoryFault[];
   #batches = 0;
   #outageUntil = 0;
-  #poisoned: number | null = null;
+  #poisoned: Bound | null = null;
   calm = false;
 
   constructor(deps: HistoryDeps) {
@@ -139,7 +139,7 @@ export class SimHistory {
     const fault = this.calm ? undefined : this.#faults.find(({ n }) => n === this.#batches);
     if (fault) struck(`history_${fault.how}`);
     if (fault?.how === "outage") this.#outageUntil = kernel.now + 60_000;
-    if (fault?.how === "poison") this.#poisoned = poisonOf(statements);
+    if (fault?.how === "poison") this.#poisoned = poisonOf(statements, random);
     const late = !this.calm && random.chance(this.#deps.lateLanding * 0.15);
     kernel.after(late ? random.between(500, 20_000) : random.between(1, 60), () => {
       const refused = fault?.how === "before" || kernel.now < this.#outageUntil || this.#isPoisoned(statements);
@@ -161,16 +161,18 @@ export class SimHistory {
     });
   }
 
-  /** One row is never taken while the faults last: of a message, which can be filled in later. */
+  /** What one event says is never taken while the faults last. */
   #isPoisoned(statements: readonly Bound[]): boolean {
-    if (this.calm || this.#poisoned === null) return false;
-    return statements.some((one) => writesMessage(one) && one.params[3] === this.#poisoned);
+    const poison = this.#poisoned;
+    if (this.calm || poison === null) return false;
+    return statements.some(({ sql, params }) => sql === poison.sql && params[3] === poison.params[3]);
   }
 }
 
-const writesMessage = ({ sql }: { readonly sql: string }): boolean => /INSERT INTO messages/.test(sql);
-
-function poisonOf(statements: readonly Bound[]): number | null {
-  const seq = statements.find(writesMessage)?.params[3];
-  return typeof seq === "number" ? seq : null;
+/** Of some event but the first, without which there is no conversation; not where the history stands, nor a hole. */
+function poisonOf(statements: readonly Bound[], random: Random): Bound | null {
+  const saying = statements.filter(
+    ({ sql, params }) => Number(params[3]) > 1 && !/ holes|SET seq = \?4, updated_at/.test(sql.slice(0, 60)),
+  );
+  return saying.length > 0 ? (random.pick(saying) ?? null) : null;
 }

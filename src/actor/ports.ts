@@ -2,10 +2,12 @@
  * What the shell of a conversation needs from the world. The actor knows nothing else of it: in production these are
  * the object's SQLite, its sockets, the model and the tools; in the simulation they are fakes on virtual time.
  */
+import type { Command } from "../protocol/commands.ts";
 import type { Event } from "../protocol/events.ts";
 import type { Delta } from "../protocol/frames.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal } from "../protocol/principal.ts";
+import type { Rejection } from "../protocol/problems.ts";
 import type { PartialLimits, Run } from "../protocol/run.ts";
 import type { Page } from "../protocol/rpc.ts";
 import type { ToolResult } from "../protocol/tool-result.ts";
@@ -185,13 +187,16 @@ export interface OutboxJournal {
   projectedSeq(): number;
   /** Moves the cursor on to `seq`; never back. */
   markProjected(seq: number): void;
-  /** Sets an event aside, or counts one more attempt at it. Does not move the cursor. */
+  /** Counts one more refusal of an event, the first of which sets it aside. Does not move the cursor. */
   park(seq: number, reason: string): void;
   /** It went through after all. */
   unpark(seq: number): void;
   parked(): { seq: number; reason: string; attempts: number }[];
   /** One event of the log: what a parked row is tried again with. */
   event(seq: number): EncodedEvent | null;
+  /** As of the journal: with these a parked row is seen in the light of what came before and after it. */
+  events(query: { after: number; limit: number; maxBytes: number; runId?: string }): EncodedEvent[];
+  eventsOf(types: readonly Event["type"][]): Iterable<Event>;
   /** The whole of an excerpted text. */
   payload(digest: string): string | null;
   /** null: never initialised, or erased. */
@@ -202,6 +207,12 @@ export interface OutboxJournal {
 export interface TicketBook {
   /** @param expiresAt epoch ms, of the ticket @returns false: it was used before */
   burnTicket(nonce: string, expiresAt: number, now: number): boolean;
+}
+
+/** Whether a sign-in still counts, as its tenant says. */
+export interface StandingPort {
+  /** null: it counts, and the command may be done now. Never rejects: who cannot be asked about is refused. */
+  refusal(principal: Principal, command: Command): Promise<Rejection | null>;
 }
 
 /** Sign-ins of those who watch: they end with time, whatever else happens or does not. */
@@ -239,6 +250,8 @@ export interface ActorSettings {
   readonly watchdogMs: number;
   readonly checkpointMs: number;
   readonly outboxMs: number;
+  /** Commands of one person: what a full bucket holds, and how fast it fills. Absent: no limit. */
+  readonly commandRate?: { readonly burst: number; readonly perMinute: number };
 }
 
 export interface ActorPorts {
@@ -253,6 +266,8 @@ export interface ActorPorts {
   readonly projector: Projector;
   /** Absent: nobody can watch. */
   readonly signIns?: SignIns;
+  /** Absent: every sign-in counts until it expires. */
+  readonly standing?: StandingPort;
   readonly transcript: () => Transcript;
   /** 8 characters `[a-z0-9]`, random. */
   readonly generation: () => string;

@@ -1,17 +1,21 @@
 /**
- * One batch of events to D1, and what to do when it is refused: halves, down to the event that is to blame, which is set
- * aside as a hole. While D1 takes no writes at all nothing is set aside: that is the weather, thrown.
+ * One batch of events to D1, and what to do when it is refused: halves, down to the event that may be to blame. That one
+ * is set aside in the journal first; only after several refusals, each in a drain of its own, is it a hole in D1, and
+ * the others go on. So at any death there is nothing, or a hole that is known. While D1 takes no writes at all
+ * nothing is set aside: that is the weather, thrown.
  */
 import type { Log, OutboxJournal } from "../actor/ports.ts";
 import type { Event } from "../protocol/events.ts";
 import type { Destination, Landed } from "./destination.ts";
-import { leaveOut, project } from "./project.ts";
+import { leaveOut, noHole, project } from "./project.ts";
 import type { Statement, Subject } from "./statement.ts";
 
 /** With the question where the history stands it makes 50. */
 const BATCH_STATEMENTS = 49;
 /** UTF-16 units bound in one batch. */
 const BATCH_CHARS = 1024 * 1024;
+/** A lost answer looks like a refusal; so many in a row, with waits in between, do not. */
+const REFUSALS = 3;
 
 /** The database takes no writes, or its answer makes no sense: to be tried again later. */
 export class Weather extends Error {
@@ -30,13 +34,16 @@ export interface WriterPorts {
 export class BatchWriter {
   readonly #ports: WriterPorts;
   readonly #subject: Subject;
-  readonly #onHole: (seq: number) => void;
+  readonly #onHole: (seq: number, refusals: number) => void;
+  /** Events that were refused before, and how often: D1 may have a hole for each of them, or none yet. */
+  readonly #aside: Map<number, number>;
 
-  /** @param onHole an event was set aside */
-  constructor(ports: WriterPorts, subject: Subject, onHole: (seq: number) => void) {
+  /** @param onHole an event was left out */
+  constructor(ports: WriterPorts, subject: Subject, onHole: (seq: number, refusals: number) => void) {
     this.#ports = ports;
     this.#subject = subject;
     this.#onHole = onHole;
+    this.#aside = new Map(ports.journal.parked().map(({ seq, attempts }) => [seq, attempts]));
   }
 
   /** The first of these events that go into one batch together, at least one. */
@@ -49,11 +56,13 @@ export class BatchWriter {
   /** @returns where the history stands afterwards; rejects with `Weather` */
   async write(events: readonly Event[]): Promise<Landed> {
     const statements = this.#statements(events);
-    if (statements) {
-      const landed = await this.#try(statements);
-      if (landed) return landed;
+    const landed = statements && (await this.#try(statements));
+    if (landed) {
+      this.#taken(events, landed);
+      return landed;
     }
-    return events.length > 1 ? this.#halves(events) : this.#alone(events, statements);
+    const [first] = events;
+    return events.length > 1 || !first ? this.#halves(events) : this.#refused(first, statements !== null);
   }
 
   async #halves(events: readonly Event[]): Promise<Landed> {
@@ -64,22 +73,50 @@ export class BatchWriter {
     return reached ? this.write(events.slice(middle)) : landed;
   }
 
-  /** Refused alone while writes are taken: once more, then it is this event and not the weather. */
-  async #alone([event]: readonly Event[], statements: readonly Statement[] | null): Promise<Landed> {
-    const { journal, destination, log } = this.#ports;
-    const landed = statements ? await this.#try(statements) : null;
-    if (landed) return landed;
-    const reason = statements ? `the database refuses it: ${this.#refusal}` : "it cannot be put in rows";
+  /** What was set aside and went through after all is so no more. The cursor follows, whatever befalls the rest. */
+  #taken(events: readonly Event[], landed: Landed): void {
+    const { journal } = this.#ports;
+    if (landed.kind === "missing") return;
+    const taken = events.filter(({ seq }) => landed.kind !== "at" || seq <= landed.seq);
+    this.#mark(taken.at(-1)?.seq ?? 0);
+    for (const { seq } of taken) if (this.#aside.delete(seq)) journal.unpark(seq);
+  }
+
+  #mark(seq: number): void {
+    const { journal } = this.#ports;
+    if (seq > journal.projectedSeq()) journal.markProjected(seq);
+  }
+
+  /** @param byDatabase false: it cannot be put in rows, and no wait changes that */
+  async #refused(event: Event, byDatabase: boolean): Promise<Landed> {
+    const { journal, log } = this.#ports;
+    const { seq, type } = event;
+    const reason = byDatabase ? `the database refuses it: ${this.#refusal}` : "it cannot be put in rows";
     // Without its first event there is no row that could have a hole.
-    if (!event || event.type === "conversation.created") throw new Weather(reason);
-    const skipped = await destination.write(this.#subject, leaveOut(this.#subject, event));
-    if (skipped.kind === "at" && skipped.seq >= event.seq) {
-      journal.park(event.seq, reason);
-      this.#onHole(event.seq);
-      const { conversationId } = this.#subject;
-      log.error("history_parked", new Error(reason), { conversationId, seq: event.seq, type: event.type });
+    if (type === "conversation.created") throw new Weather(reason);
+    const before = this.#aside.get(seq) ?? 0;
+    // Of more refusals there is no need to know: they would use up the tries at filling the hole.
+    const refusals = before >= REFUSALS ? before : before + 1;
+    if (refusals !== before) journal.park(seq, reason);
+    this.#aside.set(seq, refusals);
+    if (byDatabase && refusals < REFUSALS) throw new Weather(reason);
+    const landed = await this.#leaveOut(event);
+    if (landed.kind !== "at" || landed.seq < seq) return landed;
+    this.#mark(seq);
+    this.#onHole(seq, refusals);
+    const { conversationId } = this.#subject;
+    log.error("history_parked", new Error(reason), { conversationId, seq, type });
+    return landed;
+  }
+
+  async #leaveOut(event: Event): Promise<Landed> {
+    const { destination } = this.#ports;
+    try {
+      return await destination.write(this.#subject, leaveOut(this.#subject, event));
+    } catch (error) {
+      // The hole may be there or not; that the event is set aside is known either way.
+      throw new Weather(error);
     }
-    return skipped;
   }
 
   #refusal = "";
@@ -99,8 +136,12 @@ export class BatchWriter {
   /** null: one of them cannot be put in rows at all. */
   #statements(events: readonly Event[]): Statement[] | null {
     const { journal, log } = this.#ports;
+    const again = events.filter(({ seq }) => this.#aside.has(seq));
     try {
-      return project(this.#subject, events, (digest) => journal.payload(digest));
+      return [
+        ...project(this.#subject, events, (digest) => journal.payload(digest)),
+        ...again.map(({ seq }) => noHole(this.#subject, seq)),
+      ];
     } catch (error) {
       log.error("history_projection_failed", error, { seq: events[0]?.seq, events: events.length });
       return null;

@@ -63,14 +63,17 @@ export class HistoryDrain implements Projector {
     const { journal } = this.#ports;
     const subject = journal.identity();
     if (!subject) return null;
-    const writer = new BatchWriter(this.#ports, subject, (seq) => this.#holes.opened(seq));
+    const writer = new BatchWriter(this.#ports, subject, (seq, refusals) => this.#holes.opened(seq, refusals));
     let cursor = journal.projectedSeq();
     let steppedBack = false;
     for (;;) {
       const events = this.#after(cursor);
       if (events.length === 0) {
-        const again = await this.#holes.fill(subject);
-        if (this.#after(cursor).length === 0) return again;
+        const filled = await this.#holes.fill(subject);
+        if (filled.kind === "behind") {
+          cursor = this.#lost(filled.landed.kind === "at" ? filled.landed.seq : 0, subject);
+          steppedBack = true;
+        } else if (this.#after(cursor).length === 0) return filled.again;
         continue;
       }
       const batch = writer.fitting(events);
@@ -79,12 +82,17 @@ export class HistoryDrain implements Projector {
       if (reached < first) {
         // Stepping back must lead on; otherwise its answers make no sense.
         if (steppedBack || reached === first - 1) throw new Weather(`the history stands at ${reached}`);
-        const lost = new Error("the history lacks events that it once had");
-        this.#ports.log.error("history_lost", lost, { conversationId: subject.conversationId, seq: reached });
+        this.#lost(reached, subject);
       }
       steppedBack = reached < first;
       cursor = reached;
     }
+  }
+
+  #lost(seq: number, { conversationId }: Subject): number {
+    const lost = new Error("the history lacks events that it once had");
+    this.#ports.log.error("history_lost", lost, { conversationId, seq });
+    return seq;
   }
 
   /** Behind the journal's cursor only where D1 has lost what it had. */
@@ -100,27 +108,21 @@ export class HistoryDrain implements Projector {
     return lost.length > 0 ? lost : journal.unprojected(BATCH_EVENTS).map(({ event }) => event);
   }
 
-  /** Up to where the history has the log now; the journal's cursor follows. */
+  /** Up to where the history has the log now. */
   #reached(landed: Landed, batch: readonly Event[], { conversationId }: Subject): number {
     const last = batch.at(-1)?.seq ?? 0;
     switch (landed.kind) {
       case "missing":
         return 0;
       case "at":
-        return this.#mark(Math.min(landed.seq, last));
+        return Math.min(landed.seq, last);
       case "superseded": {
         const superseded = new Error("the history has another generation of this conversation");
         this.#ports.log.error("history_superseded", superseded, { conversationId });
-        return this.#mark(last);
+        return last;
       }
       case "erased":
-        return this.#mark(last);
+        return last;
     }
-  }
-
-  #mark(seq: number): number {
-    const { journal } = this.#ports;
-    if (seq > journal.projectedSeq()) journal.markProjected(seq);
-    return seq;
   }
 }

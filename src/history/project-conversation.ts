@@ -22,6 +22,7 @@ const ADMIT = `INSERT INTO participants (tenant_id, conversation_id, generation,
 const DISMISS = `DELETE FROM participants WHERE ${OF_CONVERSATION} AND user_id = ?5 AND ${GUARD}`;
 const CHANGE = `UPDATE conversations SET title = coalesce(?5, title), archived = coalesce(?6, archived)
   WHERE ${OF_CONVERSATION} AND ${GUARD}`;
+const RENAME = `UPDATE conversations SET title = ?5, archived = ?6 WHERE ${OF_CONVERSATION} AND ${GUARD}`;
 const HAND_OVER = `UPDATE conversations SET handover_state = ?5, operator_id = ?6 WHERE ${OF_CONVERSATION} AND ${GUARD}`;
 
 const ENTOMB = `INSERT INTO tombstones (tenant_id, conversation_id, generation, deleted_at)
@@ -60,6 +61,12 @@ export function updated(subject: Subject, { seq, data }: EventOf<"conversation.u
     ...(title === undefined ? [] : indexTitle(subject, seq, title)),
   ];
 }
+
+/** Whatever it was called before. */
+export const titled = (subject: Subject, seq: number, title: string | null, archived: boolean): Statement[] => [
+  guarded(subject, seq, RENAME, title, Number(archived)),
+  ...(title === null ? [] : indexTitle(subject, seq, title)),
+];
 
 /** Everything of it goes, in one transaction with the tombstone that keeps it away. */
 export function erased(subject: Subject, { seq, at }: EventOf<"conversation.deleted">): Statement[] {

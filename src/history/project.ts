@@ -20,7 +20,7 @@ const MOVE = `UPDATE conversations SET seq = ?4, updated_at = ?5
   WHERE ${OF_CONVERSATION} AND seq >= ?6 - 1 AND seq < ?4`;
 const LEAVE_OUT = `INSERT INTO holes (tenant_id, conversation_id, generation, seq)
   SELECT ?1, ?2, ?3, ?4 WHERE ${GUARD} ON CONFLICT DO NOTHING`;
-const FILL = `DELETE FROM holes WHERE ${OF_CONVERSATION} AND seq = ?4`;
+const NO_HOLE = `DELETE FROM holes WHERE ${OF_CONVERSATION} AND seq = ?4`;
 
 /** These events, which follow each other, with the cursor moved beyond them. */
 export function project(subject: Subject, events: readonly Event[], payloads: Payloads): Statement[] {
@@ -46,25 +46,14 @@ export const leaveOut = (subject: Subject, event: Event): Statement[] => [
   move(subject, event.seq, event),
 ];
 
-/** An event that was left out, after all. Later events have the last word on every row. */
-export const fillHole = (subject: Subject, event: Event, payloads: Payloads): Statement[] => [
-  ...effectsOf(subject, event, payloads),
-  guarded(subject, event.seq, FILL),
-];
-
-/** Whether what came later reads right without it: rows that later events only change cannot be added afterwards. */
-export function canFillLater({ type }: Event): boolean {
-  return (
-    type.startsWith("message.") ||
-    type.startsWith("confirmation.") ||
-    (type.startsWith("tool_call.") && type !== "tool_call.proposed")
-  );
-}
+/** Of an event that the history now has, whether it was left out before or not. */
+export const noHole = (subject: Subject, seq: number): Statement => guarded(subject, seq, NO_HOLE);
 
 const move = (subject: Subject, from: number, { seq, at }: Event): Statement =>
   guarded(subject, seq, MOVE, epochOf(at), from);
 
-function effectsOf(subject: Subject, event: Event, payloads: Payloads): Statement[] {
+/** What an event changes, without the cursor. */
+export function effectsOf(subject: Subject, event: Event, payloads: Payloads): Statement[] {
   switch (event.type) {
     case "conversation.created":
       return conversation.created(subject, event);

@@ -6,10 +6,9 @@ import { Lines, Outbox } from "./outbox.ts";
 import { Script, START } from "./script.ts";
 import { bring, everything, history } from "./support.ts";
 
-export function drained(script: Script, db: D1OnNodeSqlite = history()) {
+export function drained(script: Script, db: D1OnNodeSqlite = history(), journal = new Outbox(script)) {
   const clock = { at: START, now: () => clock.at };
   const log = new Lines();
-  const journal = new Outbox(script);
   const drain = new HistoryDrain({ journal, destination: d1Destination(db), clock, log, random: () => 0.5 });
   return { clock, log, journal, drain, db };
 }

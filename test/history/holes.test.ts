@@ -5,8 +5,27 @@ import { chat, drained, expected } from "./drained.ts";
 import { longStory, Script, START } from "./script.ts";
 import { everything, found } from "./support.ts";
 
-const isPoison = (batch: readonly { readonly params: readonly unknown[] }[]) =>
+type Batch = readonly { readonly sql: string; readonly params: readonly unknown[] }[];
+
+const isPoison = (batch: Batch) =>
   batch.some(({ params }) => params.some((value) => typeof value === "string" && value.includes("POISON")));
+// The run is taken, its message is not.
+const isPoisonMessage = (batch: Batch) =>
+  batch.some(({ sql, params }) => /INTO messages/.test(sql) && JSON.stringify(params).includes("POISON"));
+const leavesOut = (batch: Batch) => batch.some(({ sql }) => sql.startsWith("INSERT INTO holes"));
+
+/** Drains when it is time, until nothing is left or `enough`. */
+async function drains(
+  { drain, clock }: Pick<ReturnType<typeof drained>, "drain" | "clock">,
+  enough: () => boolean = () => false,
+): Promise<number> {
+  let count = 1;
+  for (let again = await drain.drain(); again !== null && !enough() && count < 60; count++) {
+    clock.at = again;
+    again = await drain.drain();
+  }
+  return count;
+}
 
 test("of 300 that piled up, the one that is refused is set aside and 299 arrive in order", async () => {
   const script = chat(75, (turn) => (turn === 40 ? "POISON" : `message ${turn}`));
@@ -18,12 +37,10 @@ test("of 300 that piled up, the one that is refused is set aside and 299 arrive 
   };
   clock.at = (await drain.drain()) ?? 0;
   down = false;
-  const again = await drain.drain();
-  expect(again).toBeGreaterThan(clock.at);
+  await drains({ drain, clock }, () => journal.projectedSeq() === script.events.length);
   const poison = script.events.filter((event) => JSON.stringify(event).includes("POISON")).map(({ seq }) => seq);
   expect(poison.length).toBeGreaterThan(0);
   expect(journal.parked().map(({ seq }) => seq)).toEqual(poison);
-  expect(journal.projectedSeq()).toBe(script.events.length);
   expect(db.rows("SELECT seq FROM holes").map(({ seq }) => seq)).toEqual(poison);
   expect(db.rows("SELECT seq FROM conversations")).toEqual([{ seq: script.events.length }]);
   const read = await readMessages(historyFor(db, "acme"), { userId: "ann" }, script.id, {
@@ -41,18 +58,17 @@ test("what was set aside goes through later, if the database takes it then, and 
   const script = new Script({ title: "Poisonous" });
   script.say("POISON in a message").plan([], "an answer");
   const { drain, db, journal, clock } = drained(script);
-  // The run is taken, its message is not.
   db.before = (batch) => {
-    if (batch.some(({ sql, params }) => /INTO messages/.test(sql) && JSON.stringify(params).includes("POISON"))) {
-      throw new Error("refused");
-    }
+    if (isPoisonMessage(batch)) throw new Error("refused");
   };
-  const again = await drain.drain();
-  expect(journal.parked()).toHaveLength(1);
-  clock.at = again ?? 0;
+  await drains({ drain, clock }, () => journal.projectedSeq() === script.events.length);
+  expect(db.rows("SELECT * FROM holes")).toHaveLength(1);
+  const [{ attempts = 0 } = {}] = journal.parked();
+  const at = clock.at;
+  clock.at = (await drain.drain()) ?? 0;
   const later = await drain.drain();
-  expect(journal.parked()[0]?.attempts).toBe(2);
-  expect((later ?? 0) - clock.at).toBeGreaterThan((again ?? 0) - START);
+  expect(journal.parked()[0]?.attempts).toBe(attempts + 1);
+  expect((later ?? 0) - clock.at).toBeGreaterThan(clock.at - at);
   db.before = () => {};
   clock.at = later ?? 0;
   expect(await drain.drain()).toBeNull();
@@ -68,39 +84,88 @@ test("what is refused for ever is tried a few times and then left to people", as
   script.say("POISON").plan([], "an answer");
   const { drain, db, journal, clock } = drained(script);
   db.before = (batch) => {
-    if (batch.some(({ sql, params }) => /INTO messages/.test(sql) && JSON.stringify(params).includes("POISON"))) {
-      throw new Error("refused");
-    }
+    if (isPoisonMessage(batch)) throw new Error("refused");
   };
-  let tries = 0;
-  for (let again = await drain.drain(); again !== null && tries < 50; tries++) {
-    clock.at = again;
-    again = await drain.drain();
-  }
-  expect(tries).toBeLessThan(20);
+  expect(await drains({ drain, clock })).toBeLessThan(20);
   expect(journal.parked()).toMatchObject([{ attempts: 8 }]);
 });
 
-test("a later hand on the same call is not undone by an event that comes through late", async () => {
+test("lost answers, as many in a row as there may be in one drain, leave nothing out", async () => {
   const script = longStory();
-  const { drain, db, journal, clock } = drained(script);
-  const decided = script.events.find(({ type }) => type === "confirmation.decided")?.seq;
-  db.before = (batch) => {
-    if (
-      batch.some(
-        ({ sql, params }) =>
-          /INSERT INTO holes/.test(sql) === false && /decisions_json = json_insert/.test(sql) && params[3] === decided,
-      )
-    ) {
-      throw new Error("refused");
-    }
+  const { drain, db, journal, clock, log } = drained(script);
+  // Every statement lands; of those that say anything no answer comes, but the question whether writes are taken has one.
+  let lost = 40;
+  db.after = (batch) => {
+    if (batch.length > 1 && lost-- > 0) throw new Error("network connection lost");
   };
-  const again = await drain.drain();
-  expect(journal.parked().map(({ seq }) => seq)).toEqual([decided]);
-  const before = db.rows("SELECT * FROM tool_calls ORDER BY run_n, call_n");
-  db.before = () => {};
-  clock.at = again ?? 0;
-  expect(await drain.drain()).toBeNull();
-  expect(db.rows("SELECT * FROM tool_calls ORDER BY run_n, call_n")).toEqual(before);
+  let most = 0;
+  db.before = (batch) => {
+    if (leavesOut(batch)) most += 1;
+  };
+  await drain.drain();
+  expect(most).toBe(0);
+  lost = 0;
+  await drains({ drain, clock });
+  expect(journal.parked()).toEqual([]);
+  expect(log.names).not.toContain("history_parked");
+  expect(everything(db)).toEqual(await expected(script));
+});
+
+test("a hole is known before the database has it", async () => {
+  const script = new Script();
+  script.say("POISON").plan([], "an answer");
+  const { drain, db, journal, clock } = drained(script);
+  const known: boolean[] = [];
+  db.before = (batch) => {
+    if (isPoisonMessage(batch)) throw new Error("refused");
+    if (leavesOut(batch)) known.push(journal.parked().some(({ seq }) => batch.some(({ params }) => params[3] === seq)));
+  };
+  await drains({ drain, clock }, () => known.length > 0);
+  expect(known).toEqual([true]);
+});
+
+test("a death after the hole was made, before anybody heard of it, leaves no hole for good", async () => {
+  const script = new Script();
+  script.say("POISON").plan([], "an answer");
+  const first = drained(script);
+  const { db, journal, clock } = first;
+  db.before = (batch) => {
+    if (isPoisonMessage(batch)) throw new Error("refused");
+  };
+  let made = false;
+  db.after = (batch) => {
+    if (!leavesOut(batch)) return;
+    made = true;
+    throw new Error("network connection lost");
+  };
+  await drains(first, () => made);
+  expect(db.rows("SELECT * FROM holes")).toHaveLength(1);
+  db.before = db.after = () => {};
+  const reborn = drained(script, db, journal);
+  reborn.clock.at = clock.at;
+  expect(await reborn.drain.drain()).toBeNull();
   expect(db.rows("SELECT * FROM holes")).toEqual([]);
+  expect(journal.parked()).toEqual([]);
+  const { search: _ours, search_docs: _docs, ...rows } = everything(db);
+  const { search: _theirs, search_docs: _others, ...wanted } = await expected(script);
+  expect(rows).toEqual(wanted);
+});
+
+test("a history that lost what it had, with a hole in it, gets all of it again", async () => {
+  const script = new Script();
+  script.say("POISON").plan([], "an answer");
+  const { drain, db, journal, clock, log } = drained(script);
+  db.before = (batch) => {
+    if (isPoisonMessage(batch)) throw new Error("refused");
+  };
+  await drains({ drain, clock }, () => journal.projectedSeq() === script.events.length);
+  db.before = () => {};
+  for (const table of ["conversations", "holes", "runs", "participants"]) db.sqlite.exec(`DELETE FROM ${table}`);
+  await drains({ drain, clock });
+  expect(log.names).toContain("history_lost");
+  expect(journal.parked()).toEqual([]);
+  const { search: _ours, search_docs: _docs, ...rows } = everything(db);
+  const { search: _theirs, search_docs: _others, ...wanted } = await expected(script);
+  expect(rows).toEqual(wanted);
+  expect(clock.at).toBeGreaterThan(START);
 });

@@ -1,5 +1,6 @@
 /** The outbox's side of a journal, in memory: what the drain may see and do. */
 import type { EncodedEvent, Log, OutboxJournal } from "../../src/actor/ports.ts";
+import type { Event } from "../../src/protocol/events.ts";
 import { encodeEvent } from "../../src/protocol/encoded-event.ts";
 import type { Script } from "./script.ts";
 
@@ -41,6 +42,17 @@ export class Outbox implements OutboxJournal {
   event(seq: number): EncodedEvent | null {
     const event = this.#script.events[seq - 1];
     return event ? encodeEvent(event) : null;
+  }
+
+  events({ after, limit, runId }: Parameters<OutboxJournal["events"]>[0]): EncodedEvent[] {
+    const found = this.#script.events.filter(
+      (event) => event.seq > after && (runId === undefined || event.runId === runId),
+    );
+    return found.slice(0, limit).map(encodeEvent);
+  }
+
+  eventsOf(types: readonly Event["type"][]): Event[] {
+    return this.#script.events.filter(({ type }) => types.includes(type));
   }
 
   payload(digest: string): string | null {

@@ -133,7 +133,7 @@ export class ConversationActor {
   /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
   alarm(): void {
     const { log, journal, clock, settings } = this.#ports;
-    isolated(log, { fired: () => journal.alarmFired(), open: () => this.open() });
+    isolated(log, { fired: () => this.#reminders.alarmFired(), open: () => this.open() });
     if (!this.#opened) {
       isolated(log, { again: () => journal.setAlarm(clock.now() + settings.watchdogMs) });
       return;

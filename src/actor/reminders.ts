@@ -17,6 +17,8 @@ export class Reminders {
   readonly #signIns: SignIns | undefined;
   /** When the outbox is to be looked at next, as its row says; undefined until the row was read. */
   #outboxAt: number | null | undefined;
+  /** The alarm has fired and its row could not be cleared: it says of one that is gone that it stands. */
+  #fired = false;
 
   constructor(journal: Journal, clock: Clock, settings: ActorSettings, signIns?: SignIns) {
     this.#journal = journal;
@@ -53,19 +55,28 @@ export class Reminders {
     this.#journal.setTimers({ outbox: at });
   }
 
+  /** Whatever becomes of the row: it does not stand. */
+  alarmFired(): void {
+    this.#fired = true;
+    this.#journal.alarmFired();
+    this.#fired = false;
+  }
+
   /** @param notBefore epoch ms: a duty has just failed, and trying it again at once would only fail again, for ever */
   arm(state: State, notBefore = 0): void {
     const due = this.#earliest(state);
-    const standing = this.#journal.alarmAt();
     if (due === null) return;
+    const standing = this.#fired ? null : this.#journal.alarmAt();
     const earliest = Math.max(due, notBefore);
-    if (standing === null || standing > earliest) this.#journal.setAlarm(earliest);
+    if (standing !== null && standing <= earliest) return;
+    this.#journal.setAlarm(earliest);
+    this.#fired = false;
   }
 
   /** A new life's first: an alarm that is overdue by then cannot be trusted to fire, so it does not count as standing. */
   armAnew(state: State): void {
     const standing = this.#journal.alarmAt();
-    if (standing !== null && standing <= this.#clock.now()) this.#journal.alarmFired();
+    if (standing !== null && standing <= this.#clock.now()) this.alarmFired();
     this.arm(state);
   }
 

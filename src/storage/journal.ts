@@ -163,8 +163,9 @@ export class SqlJournal implements Journal, OutboxJournal, TicketBook {
   }
 
   setAlarm(at: number): void {
-    this.#write((db) => writeMeta(db, "alarm_at", String(at)));
+    // First: where the row cannot be written, an alarm too many does no harm, and one that does not come does.
     this.#host.setAlarm(at);
+    this.#write((db) => writeMeta(db, "alarm_at", String(at)));
   }
 
   alarmFired(): void {

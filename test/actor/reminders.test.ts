@@ -22,3 +22,37 @@ test("an alarm that starts a drain does not come again before the drain may be p
   reminders.outboxDrained(null);
   expect(journal.timers()).toEqual({});
 });
+
+/** A world whose alarm has just fired, while rows of this statement are refused. */
+async function firedWhile(refused: RegExp) {
+  const db = nodeDatabase();
+  const world = new World(nodeJournal(db));
+  await world.create();
+  await world.start("hello");
+  const exec = db.exec.bind(db);
+  db.exec = (sql, ...params) => {
+    if (refused.test(sql)) throw new Error("disk full");
+    return exec(sql, ...params);
+  };
+  await world.clock.advance(31_000);
+  db.alarms.length = 0;
+  world.actor.alarm();
+  return { db, world, mend: () => void (db.exec = exec) };
+}
+
+test("an alarm that fired stands no more, also where that cannot be written", async () => {
+  const { db, world } = await firedWhile(/^DELETE FROM meta/);
+  expect(world.errors.map(({ event }) => event)).toContain("alarm_duty_failed");
+  expect(db.alarms.length).toBeGreaterThan(0);
+  expect(Math.min(...db.alarms)).toBeGreaterThanOrEqual(world.clock.now());
+});
+
+test("where no row about the alarm can be written it comes all the same, and what is due is done", async () => {
+  const { db, world, mend } = await firedWhile(/\bmeta\b.*(VALUES|WHERE)/s);
+  expect(db.alarms.length).toBeGreaterThan(0);
+  mend();
+  await world.clock.advance(60_000);
+  world.actor.alarm();
+  expect(Math.min(...db.alarms.slice(-1))).toBeGreaterThan(world.clock.now() - 1);
+  expect(world.errors.map(({ event }) => event)).toContain("alarm_duty_failed");
+});

@@ -14,6 +14,7 @@ import { TICKET_INVALID, tickets, type Tickets } from "./edge/tickets.ts";
 import { parseCursor } from "./protocol/cursor.ts";
 import { readHandshake } from "./edge/handshake.ts";
 import { DURATIONS } from "./protocol/limits.ts";
+import { platformOf, type Platform } from "./platform.ts";
 import { principalOf, RequestContext } from "./protocol/principal.ts";
 import { problemOf, reject, type Rejection, type Result } from "./protocol/problems.ts";
 import {
@@ -37,14 +38,17 @@ import { registryName } from "./tenant/registry-name.ts";
 const NOT_OPEN = "the object is not open";
 
 export class ConversationObject extends DurableObject<Env> implements ConversationRpc {
+  readonly #platform: Platform;
   readonly #sockets: DurableSockets;
   #life: Life | null = null;
   /** Why there is no life yet: a deployment that may not serve, or weather that may pass. */
   #cause: unknown = null;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  /** @param platform the runtime gives none: the object's own */
+  constructor(ctx: DurableObjectState, env: Env, platform = platformOf(ctx, env)) {
     super(ctx, env);
-    this.#sockets = new DurableSockets(ctx);
+    this.#platform = platform;
+    this.#sockets = new DurableSockets(platform.sockets);
     void ctx.blockConcurrencyWhile(() => this.#open());
   }
 
@@ -168,7 +172,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     if (this.#life) return;
     try {
       const deployment = await deploymentOf(this.env);
-      this.#life = openLife(this.ctx, this.env, this.#sockets, deployment);
+      this.#life = openLife(this.#platform, this.#sockets, deployment);
     } catch (error) {
       // Thrown from here it would reset the object, and its alarm would be dropped after a few tries.
       this.#cause = error;
@@ -184,10 +188,10 @@ interface Life {
   readonly tickets: Tickets;
 }
 
-function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, deployment: Deployment): Life {
+function openLife(platform: Platform, sockets: DurableSockets, deployment: Deployment): Life {
   const { clock, log, agents, execution, preparation, catalogue, model, prices, settings } = deployment;
   const now = () => clock.now();
-  const journal = durableJournal(ctx.storage, (error) => log.error("alarm_not_set", error));
+  const journal = durableJournal(platform.storage, (error) => log.error("alarm_not_set", error));
   // The publisher asks the actor what it is streaming, and the actor publishes: one of them is known to the other late.
   let actor: ConversationActor | null = null;
   const publisher = new SocketPublisher({ sockets, now, inProgress: () => actor?.inProgress() ?? null, log });
@@ -209,12 +213,12 @@ function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, de
     tools: execution,
     agents,
     registry: {
-      claim: async (tenantId, claim) => (await registry(env, tenantId, claim.key)).claim(claim),
-      release: async (tenantId, claim) => (await registry(env, tenantId, claim.key)).release(claim),
+      claim: async (tenantId, claim) => platform.registry(await registryName(tenantId, claim.key)).claim(claim),
+      release: async (tenantId, claim) => platform.registry(await registryName(tenantId, claim.key)).release(claim),
     },
     projector: new HistoryDrain({
       journal,
-      destination: d1Destination(env.HISTORY),
+      destination: d1Destination(platform.history),
       log,
       clock,
       random: () => Math.random(),
@@ -226,9 +230,6 @@ function openLife(ctx: DurableObjectState, env: Env, sockets: DurableSockets, de
   });
   return { actor, journal, publisher, deployment, tickets: tickets(settings.masterKey) };
 }
-
-const registry = async (env: Env, tenantId: string, key: string) =>
-  env.REGISTRY.getByName(await registryName(tenantId, key));
 
 /** 8 characters `[a-z0-9]`: five random bits each. */
 function generation(): string {

@@ -4,9 +4,12 @@ import type { SqlDatabase } from "./sql-database.ts";
 
 type Cost = Pick<SqlStorageCursor<Record<string, SqlStorageValue>>, "rowsRead" | "rowsWritten">;
 
+/** Of the platform's storage. */
+export type JournalStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "setAlarm" | "deleteAll">;
+
 /** @param spent told what each statement cost: rows written are what a conversation is billed for */
 export const durableDatabase = (
-  storage: DurableObjectStorage,
+  storage: Pick<JournalStorage, "sql" | "transactionSync">,
   spent?: (cost: Cost, sql: string) => void,
 ): SqlDatabase => ({
   exec(sql, ...params) {
@@ -23,7 +26,7 @@ export const durableDatabase = (
  *   starts anew from its rows
  */
 export function durableJournal(
-  storage: DurableObjectStorage,
+  storage: JournalStorage,
   onError: (error: unknown) => void,
   db: SqlDatabase = durableDatabase(storage),
 ): SqlJournal {

@@ -12,13 +12,14 @@ import { ATTACHMENT_BYTES, cutBytes, watcherIn, type SocketLike, type Sockets, t
 export const PING = "ping";
 export const PONG = "pong";
 
-type Host = Pick<DurableObjectState, "getWebSockets" | "acceptWebSocket" | "setWebSocketAutoResponse">;
+/** Of the platform's state. */
+export type SocketHost = Pick<DurableObjectState, "getWebSockets" | "acceptWebSocket" | "setWebSocketAutoResponse">;
 
 export class DurableSockets implements Sockets {
-  readonly #host: Host;
+  readonly #host: SocketHost;
   readonly #known = new WeakMap<WebSocket, SocketLike>();
 
-  constructor(host: Host) {
+  constructor(host: SocketHost) {
     this.#host = host;
     // Answered by the platform without waking the object.
     host.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));

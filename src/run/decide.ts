@@ -19,7 +19,7 @@ import {
   updateConversation,
 } from "./rule-conversation.ts";
 import { releaseHandover, sayAsOperator, takeOver } from "./rule-handover.ts";
-import { modelAnswered } from "./rule-model.ts";
+import { budgetWarned, modelAnswered } from "./rule-model.ts";
 import { resumeRun } from "./rule-resume.ts";
 import { dropRun, editRun, retryRun, startRun } from "./rule-start.ts";
 import { retryBudget, timePassed } from "./rule-time.ts";
@@ -60,13 +60,16 @@ function apply(draft: Draft, input: Input): Rejection | null {
       toolAnswered(draft, input);
       return null;
     case "woke":
-      woke(draft, input.partial);
+      woke(draft, input);
       return null;
     case "deactivated":
       deactivate(draft, input.userId);
       return null;
     case "budget_changed":
       if (draft.state.active) retryBudget(draft);
+      return null;
+    case "budget_warned":
+      budgetWarned(draft, input);
       return null;
   }
 }

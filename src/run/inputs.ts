@@ -6,6 +6,7 @@ import type { Command } from "../protocol/commands.ts";
 import type { Gate, RunPolicy } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { RunLimits, Usage } from "../protocol/run.ts";
+import type { Rejection } from "../protocol/problems.ts";
 import type { Stop } from "../protocol/stops.ts";
 import type { EffectClass, Preview } from "../protocol/tool-call.ts";
 import type { ToolError, ToolResult } from "../protocol/tool-result.ts";
@@ -119,6 +120,8 @@ export interface Facts {
     readonly policy: RunPolicy;
     /** True: the conversation has the bytes that one may have. */
     readonly full?: boolean;
+    /** Why no run may begin now: the tenant's budget, or as many runs as it may have at once. */
+    readonly refused?: Rejection;
   };
   readonly resume?: {
     /** Of each named call's tool as it is now; null: there is no such tool any more. */
@@ -145,8 +148,10 @@ export type Input =
       readonly incarnation: number;
       readonly result: ToolAnswer;
     }
-  /** A new life of the actor found unfinished work. */
-  | { readonly type: "woke"; readonly partial?: PartialText }
+  /** A new life of the actor found unfinished work. `usage`: what the lost model request has cost, about. */
+  | { readonly type: "woke"; readonly partial?: PartialText; readonly usage?: Usage }
   /** Of a user, or of the whole tenant. */
   | { readonly type: "deactivated"; readonly userId?: string }
-  | { readonly type: "budget_changed" };
+  | { readonly type: "budget_changed" }
+  /** So much of a budget is used up. */
+  | { readonly type: "budget_warned"; readonly percent: number; readonly scope: string };

@@ -5,8 +5,8 @@ import type { Usage } from "../protocol/run.ts";
 import { stopOf } from "../protocol/stops.ts";
 import { isoOf } from "../protocol/time.ts";
 import { agentOf, SYSTEM, type Draft } from "./draft.ts";
-import { completeMessage, endRun, settleCall } from "./ending.ts";
-import type { Input, ModelResult, PreparedCall, PreparedReady, TextBody } from "./inputs.ts";
+import { completeMessage, endRun, settleCall, shownText } from "./ending.ts";
+import type { Input, ModelResult, PartialText, PreparedCall, PreparedReady, TextBody } from "./inputs.ts";
 import { sayLimit } from "./limits.ts";
 import { ownResult } from "./results.ts";
 import { NO_USAGE, type RunState, type StepState } from "./state.ts";
@@ -126,6 +126,12 @@ export function loseStep(
   finishStep(draft, run, step, { finishReason: null, usage: lost.usage ?? UNKNOWN_USAGE });
 }
 
+/** What is known of an attempt that died with its life. */
+export const lostBy = (step: StepState, partial: PartialText | undefined, usage: Usage | undefined) => ({
+  text: shownText(step, partial),
+  ...(usage === undefined ? {} : { usage }),
+});
+
 export const UNKNOWN_USAGE: Usage = { ...NO_USAGE, estimated: true };
 
 function noBudget(
@@ -149,6 +155,12 @@ function noBudget(
     },
     run.id,
   );
+}
+
+/** Told in the conversation whose call has used it up, as long as the run lives also as that run's. */
+export function budgetWarned(draft: Draft, { percent, scope }: Extract<Input, { type: "budget_warned" }>): void {
+  if (!draft.state.identity || draft.state.deleted) return;
+  draft.emit("budget.warned", SYSTEM, { percent, scope }, draft.state.active?.id);
 }
 
 export function endWithoutBudget(draft: Draft): void {

@@ -104,7 +104,7 @@ function checkRoom(state: State, { start }: Facts): Rejection | null {
   if (state.queue.length >= LIMITS.queuedRuns) {
     return reject("queue_full", `At most ${LIMITS.queuedRuns} runs wait.`, { retryAfterMs: 5_000 });
   }
-  return null;
+  return start?.refused ?? null;
 }
 
 function busy(state: State): Rejection {

@@ -1,5 +1,6 @@
 /** What time did. Runs before every input, so nothing that has expired can be used, whatever the alarm did (**I10**). */
 import { stopOf } from "../protocol/stops.ts";
+import type { Usage } from "../protocol/run.ts";
 import { isoOf } from "../protocol/time.ts";
 import { ask } from "./advance.ts";
 import { SYSTEM, type Draft } from "./draft.ts";
@@ -8,7 +9,7 @@ import { halt } from "./halting.ts";
 import type { PartialText } from "./inputs.ts";
 import { endAsTripped, outOfTime } from "./limits.ts";
 import { ownResult } from "./results.ts";
-import { endWithoutBudget, loseStep, modelFailed, UNKNOWN_USAGE } from "./rule-model.ts";
+import { endWithoutBudget, loseStep, lostBy, modelFailed, UNKNOWN_USAGE } from "./rule-model.ts";
 import { mayHaveHappened } from "./rule-tool.ts";
 import type { CallState, RunState, StepState } from "./state.ts";
 
@@ -38,9 +39,9 @@ export function retryBudget(draft: Draft): void {
 }
 
 /** The grace of a stop is over, or whatever was out died with an earlier life: nothing is waited for any more. */
-export function settle(draft: Draft, partial: PartialText | undefined): void {
+export function settle(draft: Draft, partial: PartialText | undefined, usage?: Usage): void {
   const { run } = draft;
-  if (run.step?.phase === "asking") loseStep(draft, run, run.step, { text: shownText(run.step, partial) });
+  if (run.step?.phase === "asking") loseStep(draft, run, run.step, lostBy(run.step, partial, usage));
   for (const call of draft.run.calls) settleCall(draft, draft.run, call.id);
 }
 

@@ -79,6 +79,7 @@ export const INPUTS: Readonly<Record<string, (driver: Driver) => unknown>> = {
   start: (driver) => driver.start("next"),
   "start, reject": (driver) => driver.start("next", { whenBusy: "reject" }),
   "start, replace": (driver) => driver.start("next", { whenBusy: "replace" }),
+  "start, no budget": (driver) => driver.start("next", { refused: kit.NO_BUDGET }),
   "edit input": (driver) => driver.editRun(queued(driver), "other"),
   drop: (driver) => driver.drop(queued(driver)),
   "model plans": (driver) => model(driver, kit.planOf([kit.read(), kit.transfer()])),
@@ -114,6 +115,7 @@ export const INPUTS: Readonly<Record<string, (driver: Driver) => unknown>> = {
   "next deadline": (driver) => (driver.toDeadline() ? driver : driver.wait(0)),
   deactivate: (driver) => driver.input({ type: "deactivated", userId: "alice" }),
   "budget raised": (driver) => driver.input({ type: "budget_changed" }),
+  "budget warned": (driver) => driver.input({ type: "budget_warned", percent: 80, scope: "tenant.tokensPerHour" }),
   erase: (driver) => driver.erase(),
 };
 

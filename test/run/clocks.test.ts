@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Driver, planned, type Setting } from "./driver.ts";
-import { alice, DAY, HOUR, MINUTE, noBudgetOf, note, transfer } from "./kit.ts";
+import { alice, DAY, finalOf, HOUR, MINUTE, noBudgetOf, NO_BUDGET, note, transfer, usageOf } from "./kit.ts";
 
 function asking(setting: Setting = {}): Driver {
   const driver = new Driver(setting);
@@ -127,4 +127,47 @@ test("Time never goes back: a clock behind the log decides at the log's own time
   driver.now -= HOUR;
   driver.final();
   expect(driver.event("run.completed").at).toBe("2026-11-01T08:00:00.000Z");
+});
+
+describe("What a request has cost that died with its life", () => {
+  const about = { ...usageOf(300, 40), estimated: true };
+
+  test("is booked with the attempt that is given up, and counts for the conversation", () => {
+    const driver = new Driver();
+    driver.start();
+    driver.shows("so far").crash(about);
+    expect(driver.event("step.superseded").data).toMatchObject({ reason: "interrupted", usage: about });
+    driver.answer({ ...finalOf("done"), usage: usageOf(300, 60) });
+    expect(driver.event("run.completed").data.usage).toMatchObject({
+      inputTokens: 600,
+      outputTokens: 100,
+      estimated: true,
+    });
+    expect(driver.state.tokens).toBe(700);
+  });
+
+  test("is booked too where the run ends with it", () => {
+    const driver = new Driver();
+    driver.start();
+    driver.cancel();
+    driver.crash(about);
+    expect(driver.event("run.cancelled").data.usage).toMatchObject({ inputTokens: 300, estimated: true });
+  });
+});
+
+describe("A tenant without budget", () => {
+  test("starts nothing and retries nothing, and nothing of it is stored", () => {
+    const driver = new Driver();
+    const before = driver.state;
+    expect(driver.start("hello", { refused: NO_BUDGET })).toEqual(NO_BUDGET);
+    expect(driver.state).toBe(before);
+  });
+
+  test("still has its yes carried out", () => {
+    const driver = new Driver();
+    driver.start();
+    driver.plan(transfer());
+    expect(driver.approve(1)).toBeNull();
+    expect(driver.types).toContain("tool_call.started");
+  });
 });

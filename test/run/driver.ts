@@ -7,7 +7,7 @@ import type { Event, EventOf, EventType, RunPolicy } from "../../src/protocol/ev
 import { runIdOf, runOf, toolCallIdOf } from "../../src/protocol/ids.ts";
 import type { Principal } from "../../src/protocol/principal.ts";
 import type { Rejection } from "../../src/protocol/problems.ts";
-import type { RunLimits } from "../../src/protocol/run.ts";
+import type { RunLimits, Usage } from "../../src/protocol/run.ts";
 import type { ToolResult } from "../../src/protocol/tool-result.ts";
 import { nextDeadline } from "../../src/run/deadlines.ts";
 import { decide } from "../../src/run/decide.ts";
@@ -148,10 +148,10 @@ export class Driver {
     this.wait(Math.max(0, at - this.now));
     return true;
   }
-  crash(): this {
+  crash(usage?: Usage): this {
     const partial = this.partial;
     this.partial = undefined;
-    this.input({ type: "woke", ...(partial ? { partial } : {}) });
+    this.input({ type: "woke", ...(partial ? { partial } : {}), ...(usage ? { usage } : {}) });
     return this;
   }
   shows(text: string): this {
@@ -166,13 +166,17 @@ export class Driver {
   command(command: Command, who: Principal = kit.alice, facts: Facts = {}): Rejection | null {
     return this.input({ type: "command", command, principal: who, facts });
   }
-  start(text = "hello", over: { whenBusy?: "enqueue" | "reject" | "replace"; who?: Principal } = {}): Rejection | null {
+  start(
+    text = "hello",
+    over: { whenBusy?: "enqueue" | "reject" | "replace"; who?: Principal; refused?: Rejection } = {},
+  ): Rejection | null {
     const body = { input: { text }, ...(over.whenBusy ? { whenBusy: over.whenBusy } : {}) };
-    return this.command({ type: "start_run", body }, over.who, this.#startFacts());
+    return this.command({ type: "start_run", body }, over.who, this.#startFacts(over.refused));
   }
-  #startFacts(): Facts {
+  #startFacts(refused?: Rejection): Facts {
     const limits = { ...kit.BOUNDS, ...this.#setting.limits };
-    return { start: { agentDigest: "agent", limits, policy: { ...kit.POLICY, ...this.#setting.policy } } };
+    const policy = { ...kit.POLICY, ...this.#setting.policy };
+    return { start: { agentDigest: "agent", limits, policy, ...(refused ? { refused } : {}) } };
   }
   cancel(n = this.#newest(), who?: Principal, reason?: string): Rejection | null {
     const body = reason === undefined ? {} : { reason };

@@ -2,6 +2,7 @@
 import type { Gate, RunPolicy } from "../../src/protocol/events.ts";
 import { RUN_LIMITS } from "../../src/protocol/limits.ts";
 import type { Principal } from "../../src/protocol/principal.ts";
+import { reject } from "../../src/protocol/problems.ts";
 import { SCOPES } from "../../src/protocol/roles.ts";
 import type { RunLimits, Usage } from "../../src/protocol/run.ts";
 import { stopOf, type StopCode } from "../../src/protocol/stops.ts";
@@ -148,6 +149,8 @@ export const noBudgetOf = (retryAt?: number): ModelResult => ({
   reason: "budget",
   ...(retryAt === undefined ? {} : { retryAt }),
 });
+
+export const NO_BUDGET = reject("budget_exhausted", "The budget is used up.");
 
 export const okAnswer = (id: string, tool: string): ToolAnswer => ({ kind: "ok", payload: success(id, tool) });
 export const failedAnswer = (

@@ -45,7 +45,6 @@ function bringToRest(driver: Driver): void {
 
 /** Not of runs, or not emitted by the core. */
 const ELSEWHERE: readonly EventType[] = [
-  "budget.warned",
   "context.trimmed",
   "conversation.updated",
   "participant.removed",
@@ -56,7 +55,7 @@ test(
   "The random histories reach every event of a run, every terminal status and every way to become unknown",
   () => {
     const seen = new Set<string>();
-    fc.sample(moves(50), { numRuns: 150, seed: 7 }).forEach((history, at) => {
+    fc.sample(moves(50), { numRuns: 200, seed: 7 }).forEach((history, at) => {
       for (const event of played(history, SETTINGS[at % SETTINGS.length] ?? {}).log) {
         seen.add(event.type);
         if (event.type === "tool_call.became_unknown") seen.add(event.data.reason);

@@ -70,6 +70,7 @@ const MOVES = {
   deadline: fc.record({}),
   show: fc.record({}),
   budget: fc.record({}),
+  warned: fc.record({ percent: fc.constantFrom(50, 80, 100) }),
   deactivate: fc.record({ who: fc.constantFrom(0, 1, 9) }),
   erase: fc.record({ really: small }),
 };
@@ -78,7 +79,15 @@ export type MoveOf<K extends keyof Moves> = { readonly move: K } & (Moves[K] ext
 export type Move = { [K in keyof Moves]: MoveOf<K> }[keyof Moves];
 
 /** `go` does whatever the conversation waits for; the others may come at any time, and mostly come to nothing. */
-const WEIGHTS: Partial<Record<keyof Moves, number>> = { go: 45, crash: 4, deadline: 3, start: 3, tool: 4, stale: 3 };
+const WEIGHTS: Partial<Record<keyof Moves, number>> = {
+  go: 45,
+  crash: 4,
+  deadline: 3,
+  start: 3,
+  tool: 4,
+  stale: 3,
+  edit_run: 2,
+};
 export const moves = (maxLength: number): fc.Arbitrary<Move[]> =>
   fc.array(
     fc.oneof(

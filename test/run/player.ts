@@ -91,6 +91,8 @@ export class Player {
         return;
       case "budget":
         return void driver.input({ type: "budget_changed" });
+      case "warned":
+        return void driver.input({ type: "budget_warned", percent: move.percent, scope: "tenant.tokensPerHour" });
       case "deactivate": {
         const userId = PEOPLE[move.who]?.userId;
         return void driver.input({ type: "deactivated", ...(userId === undefined ? {} : { userId }) });

@@ -13,6 +13,7 @@ import { HistoryDrain } from "./history/drain.ts";
 import { TICKET_INVALID, tickets, type Tickets } from "./edge/tickets.ts";
 import { parseCursor } from "./protocol/cursor.ts";
 import { readHandshake } from "./edge/handshake.ts";
+import { CLOSE } from "./protocol/frames.ts";
 import { DURATIONS } from "./protocol/limits.ts";
 import { platformOf, type Platform } from "./platform.ts";
 import { principalOf, RequestContext } from "./protocol/principal.ts";
@@ -24,6 +25,8 @@ import {
   type EventQuery,
   type MessageQuery,
   type RunQuery,
+  type SweepOrder,
+  type Swept,
 } from "./protocol/rpc.ts";
 import { durableJournal } from "./storage/durable-journal.ts";
 import { StorageLostError } from "./storage/storage-lost.ts";
@@ -32,6 +35,7 @@ import { DurableSockets } from "./stream/durable-sockets.ts";
 import { greet } from "./stream/greeting.ts";
 import { SocketPublisher } from "./stream/publisher.ts";
 import { refresh } from "./stream/refresh.ts";
+import { Revalidation } from "./stream/revalidation.ts";
 import { closeSocket } from "./stream/sockets.ts";
 import { registryName } from "./tenant/registry-name.ts";
 
@@ -76,6 +80,15 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     return this.#told(context, ({ actor }) => actor.reads.events(principalOf(context), query));
   }
 
+  /** A change of standing reaches this conversation. Asked of one that was never made, it leaves nothing behind. */
+  async swept({ tenantId, userId, kind }: SweepOrder): Promise<Swept> {
+    const { actor, publisher } = this.#life ?? (await this.#opened());
+    if (kind !== "deactivated" || actor.state.identity?.tenantId !== tenantId) return { runs: 0, sockets: 0 };
+    // First the sockets: those who are out are not told how their runs end.
+    const sockets = publisher.close(CLOSE.forbidden, "deactivated", userId);
+    return { runs: actor.deactivate(tenantId, userId), sockets };
+  }
+
   /** What storage has lost is said as a value: thrown, it would pass for a bug that may be tried again. */
   async #told<T>(context: RequestContext, ask: (life: Life) => Result<T> | Promise<Result<T>>): Promise<Result<T>> {
     const life = this.#life ?? (await this.#opened());
@@ -100,7 +113,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     const { requestId, traceId, expiresAt } = context;
     const principal = principalOf(context);
     const watcher = { principal, requestId, traceId, expiresAt, ...(origin === undefined ? {} : { origin }) };
-    const full = this.#sockets.refusal(watcher);
+    const full = actor.rates.spend(context.userId) ?? this.#sockets.refusal(watcher);
     if (full) return refused(full, context);
     // Last: a ticket that came to nothing for another reason is still good.
     if (nonce !== undefined && !journal.burnTicket(nonce, nonceUntil, Date.now()))
@@ -122,13 +135,21 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     const { actor, publisher, deployment, journal, tickets } = this.#life ?? (await this.#opened());
     const socket = this.#sockets.of(ws);
     if (!publisher.admits(socket)) return;
+    const { userId = "" } = socket.watcher?.principal ?? {};
     const conversationId = actor.state.identity?.conversationId ?? "";
     await dispatch(socket, message, {
       conversationId,
       command: (context, request) => this.command(context, request),
+      // A frame that is none costs what a command costs.
+      wasted: () => actor.rates.spend(userId),
+      overdrawn: () => actor.rates.overdrawn(userId),
       refresh: async (ticket, watcher) => {
         const refreshed = await refresh(socket, watcher, ticket, {
-          open: (text, origin) => tickets.open(text, { conversationId, origin, now: Date.now() }),
+          open: async (text, origin) => {
+            const opened = await tickets.open(text, { conversationId, origin, now: Date.now() });
+            const refusal = opened.ok ? await deployment.standing.refusal(opened.value.principal) : null;
+            return refusal ? { ok: false, rejection: refusal } : opened;
+          },
           hidden: (principal) => {
             const watching = actor.watch(principal);
             return watching.ok ? null : watching.rejection;
@@ -172,7 +193,7 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     if (this.#life) return;
     try {
       const deployment = await deploymentOf(this.env);
-      this.#life = openLife(this.#platform, this.#sockets, deployment);
+      this.#life = openLife(this.ctx, this.#platform, this.#sockets, deployment);
     } catch (error) {
       // Thrown from here it would reset the object, and its alarm would be dropped after a few tries.
       this.#cause = error;
@@ -188,19 +209,41 @@ interface Life {
   readonly tickets: Tickets;
 }
 
-function openLife(platform: Platform, sockets: DurableSockets, deployment: Deployment): Life {
-  const { clock, log, agents, execution, preparation, catalogue, model, prices, settings } = deployment;
+function openLife(ctx: DurableObjectState, platform: Platform, sockets: DurableSockets, deployment: Deployment): Life {
+  const { clock, log, agents, execution, preparation, catalogue, model, prices, settings, standing } = deployment;
   const now = () => clock.now();
   const journal = durableJournal(platform.storage, (error) => log.error("alarm_not_set", error));
   // The publisher asks the actor what it is streaming, and the actor publishes: one of them is known to the other late.
   let actor: ConversationActor | null = null;
-  const publisher = new SocketPublisher({ sockets, now, inProgress: () => actor?.inProgress() ?? null, log });
+  const publisher = new SocketPublisher({
+    sockets,
+    now,
+    inProgress: () => actor?.inProgress() ?? null,
+    log,
+    revoked: (principal) => standing.revoked(principal),
+  });
+  const revalidation = new Revalidation({
+    sockets,
+    now,
+    everyMs: DURATIONS.watchersCheckedMs,
+    check: (principal) => standing.refusal(principal),
+    checked: () => publisher.endDue(),
+  });
   actor = new ConversationActor({
     clock,
     log,
     journal,
-    publisher,
+    publisher: {
+      events: (events, state) => {
+        publisher.events(events, state);
+        const checking = revalidation.begin();
+        if (checking) ctx.waitUntil(checking);
+      },
+      delta: (delta) => publisher.delta(delta),
+      close: (code, reason, userId) => void publisher.close(code, reason, userId),
+    },
     signIns: publisher,
+    standing,
     model: new ModelEffects({
       clock,
       log,

@@ -16,7 +16,10 @@ import type { Clock, Log } from "./actor/ports.ts";
 import { availableAgents } from "./agents/registry.ts";
 import { createLog } from "./observe/log.ts";
 import { migrateLocally } from "./local-migrations.ts";
+import { DURATIONS } from "./protocol/limits.ts";
 import { rehearsalFetch } from "./rehearsal/rehearsal-fetch.ts";
+import { StandingLeases } from "./tenant/standing-leases.ts";
+import { standingName } from "./tenant/standing-name.ts";
 
 export interface Deployment {
   readonly settings: Settings;
@@ -28,6 +31,7 @@ export interface Deployment {
   readonly execution: ToolExecution;
   readonly model: ModelClient;
   readonly prices: Prices;
+  readonly standing: StandingLeases;
 }
 
 const clock: Clock = {
@@ -82,6 +86,12 @@ async function build(env: Env): Promise<Deployment> {
     backoffMs: settings.backoffMs,
     confirmationMs: settings.confirmationMs,
   });
+  const standing = new StandingLeases({
+    ask: async (tenantId, userId) => env.STANDING.getByName(await standingName(tenantId)).standing(tenantId, userId),
+    now: () => Date.now(),
+    leaseMs: DURATIONS.standingLeaseMs,
+    failed: (error) => log.error("standing_unavailable", error),
+  });
   const key = await deriveKey(settings.masterKey, OUTSIDE_KEY_PURPOSE);
   const preparation = new Preparation(catalogue, { clock, log, settings: tools, key });
   return {
@@ -94,5 +104,6 @@ async function build(env: Env): Promise<Deployment> {
     execution: new ToolExecution(catalogue, { clock, log, settings: tools }),
     model,
     prices: pricesOf(variable("MODEL_PRICES")),
+    standing,
   };
 }

@@ -4,11 +4,14 @@ import { createEdge, type Edge } from "./edge/app.ts";
 import { localOnly, PUBLIC_DEVELOPMENT } from "./edge/local-only.ts";
 import { refusingEdge } from "./edge/refusing-edge.ts";
 import { stubFor } from "./edge/stub-for.ts";
+import { edgeRates } from "./edge/edge-rates.ts";
 import { historyReader } from "./history/history-reader.ts";
 import { createLog } from "./observe/log.ts";
 import { langOf } from "./protocol/texts.ts";
+import { standingDoor } from "./tenant/standing-door.ts";
 
 export { ConversationObject } from "./conversation-object.ts";
+export { StandingObject } from "./standing-object.ts";
 export { RegistryObject } from "./tenant/registry-object.ts";
 
 let edge: Edge | null = null;
@@ -19,7 +22,8 @@ async function edgeOf(env: Env): Promise<Edge> {
   const refusing = (cause: unknown) =>
     refusingEdge(cause, createLog({ service: "holdpoint" }, { development: false }), () => Date.now());
   try {
-    const { settings, log, clock, agents } = await deploymentOf(env);
+    const { settings, log, clock, agents, standing } = await deploymentOf(env);
+    const rates = edgeRates(env);
     const serving = createEdge({
       settings,
       log,
@@ -27,6 +31,9 @@ async function edgeOf(env: Env): Promise<Edge> {
       actor: (tenant, conversationId) => stubFor(env, tenant, conversationId),
       history: historyReader(env.HISTORY),
       agents: (locale) => agents.describe(langOf(locale)),
+      admit: ({ tenantId, userId }) => rates(tenantId, userId),
+      standing: (context) => standing.refusal(context),
+      tenants: standingDoor((name) => env.STANDING.getByName(name)),
       readiness: async () => ({ history: await answers(env.HISTORY), app: await answers(env.APP) }),
     });
     edge = localOnly(serving, settings, refusing(PUBLIC_DEVELOPMENT));

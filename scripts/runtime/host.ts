@@ -33,6 +33,7 @@ const options = convertV4MiniflareOptions({
   durableObjects: {
     CONVERSATIONS: { className: "ConversationObject", useSQLite: true },
     REGISTRY: { className: "RegistryObject", useSQLite: true },
+    STANDING: { className: "StandingObject", useSQLite: true },
   },
   d1Databases: { HISTORY: "holdpoint-history", APP: "holdpoint-app" },
   bindings: { ENVIRONMENT: "development", DEV_SIGN_IN: "on", ...vars },

@@ -5,6 +5,7 @@
  * It must not let an exception, a stack or a cause out, and must not log what is not on its own list of fields.
  */
 import { Hono, type Context } from "hono";
+import type { RequestContext } from "../protocol/principal.ts";
 import { reject, type Rejection, type Result } from "../protocol/problems.ts";
 import { checkScope } from "../protocol/scopes.ts";
 import type { Lang } from "../protocol/texts.ts";
@@ -129,9 +130,30 @@ async function serveUser(
   note.tenantId = context.tenantId;
   note.userId = context.userId;
   note.lang = langFor(raw.request, context.locale);
-  const rejection = checkScope(context, route.scope) ?? (await edge.admit?.(context, route)) ?? null;
-  if (rejection !== null) return { ok: false, rejection };
-  return route.run(used ? { ...raw, ticket: used } : raw, edge, context);
+  const missing = checkScope(context, route.scope);
+  const rejection = missing ?? (await edge.admit?.(context, route)) ?? null;
+  // Whose sign-in counts no more is told that, and nothing about what it would have been good for.
+  if (rejection !== null) return { ok: false, rejection: (missing && (await edge.standing?.(context))) ?? rejection };
+  return whileStanding(route, edge, context, () => route.run(used ? { ...raw, ticket: used } : raw, edge, context));
+}
+
+/** A command's actor asks by itself. What only reads is read meanwhile; anything else begins with a good answer. */
+async function whileStanding(
+  route: Route,
+  edge: EdgeServices,
+  context: RequestContext,
+  run: () => Promise<Answered>,
+): Promise<Answered> {
+  if (route.command !== null || !edge.standing) return run();
+  const asked = edge.standing(context);
+  const reads =
+    route.method === "GET" && !route.takesTicket && route.types.every((type) => type === "application/json");
+  if (!reads) {
+    const rejection = await asked;
+    return rejection === null ? run() : { ok: false, rejection };
+  }
+  const [rejection, answered] = await Promise.all([asked, run()]);
+  return rejection === null ? answered : { ok: false, rejection };
 }
 
 async function signInWithTicket(ticket: string, raw: RawInput, edge: EdgeServices): Promise<Result<SignedIn>> {

@@ -23,6 +23,8 @@ const Claims = z.object({
     .optional()
     // A language is a courtesy: one that we cannot read is no reason to refuse the person.
     .catch(undefined),
+  /** Checked with the other times, before anybody asks for it here. */
+  tokenEpoch: z.int(),
 });
 
 export function principalOfClaims(payload: Readonly<Record<string, unknown>>, names: ClaimNames): Principal | null {
@@ -32,6 +34,7 @@ export function principalOfClaims(payload: Readonly<Record<string, unknown>>, na
     roles: claim(payload, names.roles),
     scopes: claim(payload, names.scopes),
     locale: claim(payload, names.locale),
+    tokenEpoch: payload["iat"],
   });
   if (!parsed.success) return null;
   const { locale, ...rest } = parsed.data;

@@ -5,8 +5,9 @@
 import { reject, type Rejection } from "../protocol/problems.ts";
 import type { Settings } from "./settings.ts";
 
-const EXPOSED = "x-request-id, location, idempotency-replayed, retry-after, www-authenticate, allow";
-const SENT = "authorization, content-type, idempotency-key, last-event-id, traceparent";
+const EXPOSED =
+  "x-request-id, location, idempotency-replayed, retry-after, ratelimit, ratelimit-policy, www-authenticate, allow";
+const SENT = "authorization, content-type, idempotency-key, last-event-id, traceparent, x-audit-reason";
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 

@@ -4,6 +4,7 @@ import type { ConversationSummary, InboxItem } from "../protocol/history.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal, RequestContext } from "../protocol/principal.ts";
 import type { Rejection, Result } from "../protocol/problems.ts";
+import type { TenantStanding, UserStanding } from "../protocol/standing.ts";
 import type { ConversationRpc, MessageQuery, Page } from "../protocol/rpc.ts";
 import type { Settings } from "./settings.ts";
 import type { Tenant } from "./stub-for.ts";
@@ -49,6 +50,19 @@ export interface HistoryReader {
   messages(reader: Principal, conversationId: string, query: MessageQuery): Promise<StalePage<Message> | null>;
 }
 
+/** A tenant's standing, for those who administer it. Throws when the tenant's object cannot be asked. */
+export interface StandingDoor {
+  user(tenantId: string, userId: string): Promise<UserStanding>;
+  tenant(tenantId: string): Promise<TenantStanding>;
+  /** Resolves when the change holds everywhere. */
+  changeUser(what: "deactivate" | "reactivate", by: string, tenantId: string, userId: string): Promise<UserStanding>;
+  changeTenant(
+    what: "deactivate" | "reactivate" | "pause" | "resume",
+    by: string,
+    tenantId: string,
+  ): Promise<TenantStanding>;
+}
+
 export interface EdgePorts {
   readonly settings: Settings;
   /** A fresh stub at each call: after an exception a stub is spent. */
@@ -64,6 +78,10 @@ export interface EdgePorts {
     context: RequestContext,
     route: { readonly method: string; readonly path: string },
   ) => Promise<Rejection | null>;
+  /** Whether this sign-in still counts. null: go on. Not asked for commands: their actor asks. Never rejects. */
+  readonly standing?: (context: RequestContext) => Promise<Rejection | null>;
+  /** Absent: the routes that administer it are absent too. */
+  readonly tenants?: StandingDoor;
   /** Each dependency by name: can it be used now? */
   readonly readiness?: () => Promise<Readonly<Record<string, boolean>>>;
   /** For the identity provider's keys. */

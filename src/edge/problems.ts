@@ -5,6 +5,7 @@
 import { PROBLEM_TITLES } from "../protocol/problem-titles.ts";
 import { PROBLEMS, problemOf, reject, type Rejection } from "../protocol/problems.ts";
 import type { Lang } from "../protocol/texts.ts";
+import { rateHeaders } from "./rate-headers.ts";
 import type { Trace } from "./trace.ts";
 
 /** One sentence for "not there" and for "not yours", so that the two cannot be told apart. */
@@ -36,6 +37,7 @@ export function problemResponse(
       "content-type": "application/problem+json",
       "content-language": lang,
       ...(waits ? { "retry-after": String(seconds) } : {}),
+      ...(rejection.rate ? rateHeaders(rejection.rate) : {}),
       ...(status === 401 ? { "www-authenticate": challengeOf(rejection) } : {}),
     },
   });

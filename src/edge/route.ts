@@ -3,9 +3,11 @@
  * OpenAPI document is generated from: nothing about a route may stand anywhere else.
  */
 import * as z from "zod";
+import type { CommandType } from "../protocol/commands.ts";
 import type { RequestContext } from "../protocol/principal.ts";
 import { reject, type ProblemCode, type Result } from "../protocol/problems.ts";
 import { chooseType, type MediaType } from "./accept.ts";
+import { readAuditReason } from "./audit-reason.ts";
 import { readJson } from "./body.ts";
 import { readIdempotencyKey, type KeyUse } from "./idempotency-key.ts";
 import type { PageCursors } from "./page-cursor.ts";
@@ -57,6 +59,8 @@ interface Input<P, Q, B> {
 export interface UserInput<P, Q, B> extends Input<P, Q, B> {
   readonly context: RequestContext;
   readonly ticket?: TicketUse;
+  /** Why an administrator does this; empty where a route asks for none. */
+  readonly reason: string;
 }
 
 export interface AnswerDescription {
@@ -89,6 +93,10 @@ export interface RouteDescription {
   readonly bodyOptional: boolean;
   readonly bodyExample: unknown;
   readonly key: KeyUse;
+  /** What it sends to a conversation's actor, which then asks for itself whether the sign-in still counts. */
+  readonly command: CommandType | null;
+  /** `X-Audit-Reason` must say why. */
+  readonly auditReason: boolean;
   /** What a success can be asked for as; the first one is given to whom does not say. */
   readonly types: readonly MediaType[];
   readonly answers: Readonly<Record<number, AnswerDescription>>;
@@ -116,6 +124,8 @@ type Described =
   | "bodyOptional"
   | "bodyExample"
   | "types"
+  | "command"
+  | "auditReason"
   | "problems";
 type Spec<P, Q, B> = Omit<RouteDescription, Described> & {
   readonly params: z.ZodObject & z.ZodType<P>;
@@ -125,6 +135,8 @@ type Spec<P, Q, B> = Omit<RouteDescription, Described> & {
   readonly bodyExample?: unknown;
   readonly takesTicket?: true;
   readonly types?: readonly MediaType[];
+  readonly command?: CommandType;
+  readonly auditReason?: true;
   readonly problems?: readonly ProblemCode[];
 };
 const JSON_ONLY: readonly MediaType[] = ["application/json"];
@@ -139,7 +151,9 @@ export function userRoute<P, Q, B>(
       const input = await readInput(spec, raw);
       if (!input.ok) return input;
       const { ticket } = raw;
-      return spec.handle({ ...input.value, context, ...(ticket ? { ticket } : {}) }, edge);
+      const reason = readAuditReason(raw.request.headers, spec.auditReason === true);
+      if (!reason.ok) return reason;
+      return spec.handle({ ...input.value, context, reason: reason.value, ...(ticket ? { ticket } : {}) }, edge);
     },
   };
 }
@@ -173,6 +187,8 @@ function describe<P, Q, B>(spec: Spec<P, Q, B>) {
     bodyExample: spec.bodyExample,
     takesTicket: spec.takesTicket ?? false,
     types: spec.types ?? JSON_ONLY,
+    command: spec.command ?? null,
+    auditReason: spec.auditReason ?? false,
     problems: spec.problems ?? [],
   };
 }

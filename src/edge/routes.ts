@@ -10,9 +10,10 @@ import { referenceRoutes } from "./reference/reference-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { agentsRoute, SERVICE_ROUTES } from "./service-routes.ts";
 import { STREAM_ROUTE } from "./stream-route.ts";
+import { tenantRoutes } from "./tenant-routes.ts";
 import { TICKET_ROUTE } from "./ticket-route.ts";
 
-export function routesOf({ settings, history, agents }: EdgePorts): readonly Route[] {
+export function routesOf({ settings, history, agents, tenants }: EdgePorts): readonly Route[] {
   const table: readonly Route[] = [
     // Described by the table that they are part of, so they ask for it only when they are asked.
     ...referenceRoutes(() => table),
@@ -25,6 +26,7 @@ export function routesOf({ settings, history, agents }: EdgePorts): readonly Rou
     TICKET_ROUTE,
     STREAM_ROUTE,
     ...RUN_ROUTES,
+    ...(tenants ? tenantRoutes(tenants) : []),
     ...(settings.devSignIn ? [DEVELOPMENT_ROUTE] : []),
   ];
   return table;

@@ -5,6 +5,7 @@ import type { Result } from "../protocol/problems.ts";
 import { checkCommandScope } from "../protocol/scopes.ts";
 import type { CommandAnswer } from "../protocol/rpc.ts";
 import { callActor } from "./call-actor.ts";
+import { rateHeaders } from "./rate-headers.ts";
 import { ok, type Answered, type EdgeServices } from "./route.ts";
 
 /** Setting a thing to what it is: the second time changes nothing and answers the same. */
@@ -43,8 +44,9 @@ export function askCommand(edge: EdgeServices, call: CommandCall): Promise<Resul
   });
 }
 
-export function commandHeaders(call: CommandCall, { body, replayed }: CommandAnswer): Record<string, string> {
+export function commandHeaders(call: CommandCall, { body, replayed, rate }: CommandAnswer): Record<string, string> {
   return {
+    ...(rate ? rateHeaders(rate) : {}),
     ...(replayed ? { "idempotency-replayed": "true" } : {}),
     ...(call.location && body !== null ? { location: call.location(body) } : {}),
   };

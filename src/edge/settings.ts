@@ -45,6 +45,7 @@ export interface Settings {
   readonly watchdogMs: number;
   readonly checkpointMs: number;
   readonly outboxMs: number;
+  readonly commandRate: { readonly burst: number; readonly perMinute: number };
   readonly runLimits: RunLimits;
 }
 
@@ -144,6 +145,7 @@ function settingsOf(values: Values): Settings {
     watchdogMs: values.WATCHDOG_MS,
     checkpointMs: values.CHECKPOINT_MS,
     outboxMs: values.OUTBOX_MS,
+    commandRate: { burst: values.COMMAND_BURST, perMinute: values.COMMANDS_PER_MINUTE },
     runLimits: {
       maxSteps: values.maxSteps,
       maxToolErrors: values.maxToolErrors,

@@ -19,6 +19,7 @@ export const START_ROUTE: Route = userRoute({
   method: "POST",
   path: "/v1/conversations/:id/runs",
   summary: "Start a run. One click, one key, one run.",
+  command: "start_run",
   scope: SCOPES.conversationsWrite,
   params: ConversationPath,
   query: NONE,

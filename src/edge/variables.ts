@@ -3,7 +3,7 @@
  * them. This module reads nothing and decides nothing; `settings.ts` does.
  */
 import * as z from "zod";
-import { DURATIONS, LIMITS, RUN_LIMITS } from "../protocol/limits.ts";
+import { DURATIONS, LIMITS, RATES, RUN_LIMITS } from "../protocol/limits.ts";
 
 /** Of the development environment only: anybody can read it here. not-a-secret */
 export const DEVELOPMENT_KEY = "holdpoint development key, readable by everybody, not-a-secret";
@@ -95,6 +95,8 @@ export const VARIABLES = {
   CONFIRMATION_MS: number(DURATIONS.confirmationMs).describe("How long a confirmation stands, where a tool is silent."),
   WATCHDOG_MS: number(DURATIONS.watchdogMs).describe("Alarm that looks after effects in flight."),
   CHECKPOINT_MS: number(LIMITS.checkpointMs).describe("How often the text of a message in progress is saved."),
+  COMMAND_BURST: number(RATES.commandBurst).describe("Commands that one person may give one conversation at once."),
+  COMMANDS_PER_MINUTE: number(RATES.commandsPerMinute).describe("And how fast that fills up again."),
   OUTBOX_MS: number(2_000).describe("How soon after a change the history is brought up to date."),
   ...limitVariables(),
 } as const;

@@ -82,6 +82,10 @@ export const DURATIONS = {
   previewMs: 10_000,
   /** How long an aborted tool may still say what it did. */
   abortSettleMs: 250,
+  /** How long what is known of a sign-in's standing is believed; a change is answered after that. */
+  standingLeaseMs: 1_000,
+  /** How old it may be for somebody who only watches. */
+  watchersCheckedMs: 10_000,
 } as const;
 
 /** How often a thing may be tried in all, first time included. */
@@ -91,6 +95,12 @@ export const ATTEMPTS = {
   repeatsOrProbes: 3,
   emptyAnswers: 1,
   modelRetriesMax: 2,
+} as const;
+
+/** How often. The edge's own limits per user and tenant are bindings of the platform: `wrangler.toml`. */
+export const RATES = {
+  commandBurst: 300,
+  commandsPerMinute: 1_200,
 } as const;
 
 export const PARALLEL_READS = 4;

@@ -56,6 +56,17 @@ export const ProblemCode = z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...Prob
 export const FieldError = z.strictObject({ pointer: z.string(), detail: z.string() });
 export type FieldError = z.infer<typeof FieldError>;
 
+/** How much of a limit is left: for the `RateLimit` headers. */
+export interface RateState {
+  readonly policy: string;
+  /** Absent: the platform keeps it. */
+  readonly limit?: number;
+  readonly windowS: number;
+  readonly remaining: number;
+  /** Seconds until all of it is there again. */
+  readonly resetS: number;
+}
+
 /** What a refusal carries before it meets a request: the edge adds type, title, status and request id. */
 export interface Rejection {
   readonly code: ProblemCode;
@@ -64,6 +75,8 @@ export interface Rejection {
   readonly errors?: readonly FieldError[];
   /** For `already_decided`: who and when. For run conflicts: the run as it is. Goes into the problem as extensions. */
   readonly extensions?: Readonly<Record<string, unknown>>;
+  /** Of `rate_limited`: for the headers, and in no body. */
+  readonly rate?: RateState;
 }
 
 export function reject(code: ProblemCode, detail: string, more: Omit<Rejection, "code" | "detail"> = {}): Rejection {

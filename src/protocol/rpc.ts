@@ -9,7 +9,7 @@ import type { Conversation } from "./conversation.ts";
 import type { Event } from "./events.ts";
 import type { Message } from "./message.ts";
 import type { RequestContext } from "./principal.ts";
-import type { Result } from "./problems.ts";
+import type { RateState, Result } from "./problems.ts";
 import type { Run } from "./run.ts";
 
 export const CONTEXT_HEADER = "x-holdpoint-context";
@@ -27,6 +27,8 @@ export interface CommandAnswer {
   readonly replayed: boolean;
   /** Cursor before the first event of this command; absent in a replay. */
   readonly since?: string;
+  /** Of the one who commands. */
+  readonly rate?: RateState;
 }
 
 export interface Page<T> {
@@ -49,6 +51,19 @@ export interface RunQuery {
   /** Runs with a smaller number; absent: from the newest. */
   readonly before?: number;
   readonly limit: number;
+}
+
+/** A change of standing, on its way to a conversation. */
+export interface SweepOrder {
+  readonly tenantId: string;
+  /** Absent: everybody of the tenant. */
+  readonly userId?: string;
+  readonly kind: "deactivated" | "paused" | "resumed";
+}
+/** What it had to be told; twice nothing: nothing of it is left. */
+export interface Swept {
+  readonly runs: number;
+  readonly sockets: number;
 }
 
 export interface ConversationRpc {

@@ -3,6 +3,7 @@
  * the attachment's, never the frame's; a frame about another conversation's run finds nothing, as over REST.
  */
 import type { RequestContext } from "../protocol/principal.ts";
+import { CLOSE } from "../protocol/frames.ts";
 import { PROBLEM_TITLES } from "../protocol/problem-titles.ts";
 import { problemOf, reject, type Rejection, type Result } from "../protocol/problems.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
@@ -19,6 +20,10 @@ export interface Dispatching {
   /** With a ticket for this very socket; what it is answered is acknowledged. Absent: no ticket is good here. */
   readonly refresh?: (ticket: string, watcher: Watcher) => Promise<Result<unknown>>;
   readonly failed: (error: unknown, watcher: Watcher) => void;
+  /** Counts a frame that cannot be read. null: it is answered. Absent: nobody counts. */
+  readonly wasted?: () => Rejection | null;
+  /** Whether this person has been told to slow down so often that telling does not help. */
+  readonly overdrawn?: () => boolean;
 }
 
 export async function dispatch(socket: SocketLike, message: string | ArrayBuffer, to: Dispatching): Promise<void> {
@@ -27,14 +32,15 @@ export async function dispatch(socket: SocketLike, message: string | ArrayBuffer
   const inbound = parseClientFrame(message);
   if (!inbound.ok) {
     if ("close" in inbound) closeSocket(socket, inbound.close, inbound.reason);
-    else refuse(socket, watcher, inbound.rejection, inbound.id);
-    return;
+    else refuse(socket, watcher, to.wasted?.() ?? inbound.rejection, inbound.id);
+    return slowDown(socket, to);
   }
   const { frame } = inbound;
   try {
     const answer = await answerTo(frame, watcher, to);
     if (answer.ok) say(socket, ackFrame(frame.id, answer.value.body, answer.value.replayed));
     else refuse(socket, watcher, answer.rejection, frame.id);
+    slowDown(socket, to);
   } catch (error) {
     to.failed(error, watcher);
     refuse(socket, watcher, reject("internal", "Something broke; the same command may be sent again."), frame.id);
@@ -60,6 +66,10 @@ async function send(frame: CommandFrame, context: RequestContext, to: Dispatchin
     command,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   });
+}
+
+function slowDown(socket: SocketLike, { overdrawn }: Dispatching): void {
+  if (overdrawn?.()) closeSocket(socket, CLOSE.slow, "too many frames");
 }
 
 function refuse(socket: SocketLike, watcher: Watcher, rejection: Rejection, id: string | undefined): void {

@@ -10,6 +10,7 @@
 import type { EncodedEvent, Log, Publisher, SignIns } from "../actor/ports.ts";
 import { CLOSE, type Delta } from "../protocol/frames.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import type { Principal } from "../protocol/principal.ts";
 import type { State } from "../run/state.ts";
 import { Shown, watchingRole } from "./audience.ts";
 import { deltaFrame, partialFrame, type InProgress } from "./encode-frames.ts";
@@ -21,6 +22,8 @@ export interface PublisherDeps {
   /** The message that is being streamed right now, without the delta that is just being published. */
   readonly inProgress: () => InProgress | null;
   readonly log: Pick<Log, "warn">;
+  /** As far as is known without asking: does this sign-in count no more? Absent: every one does until it ends. */
+  readonly revoked?: (principal: Principal) => boolean;
 }
 
 export class SocketPublisher implements Publisher, SignIns {
@@ -61,8 +64,11 @@ export class SocketPublisher implements Publisher, SignIns {
     }
   }
 
-  close(code: number, reason: string, userId?: string): void {
-    for (const socket of this.#deps.sockets.all(userId)) this.#close(socket, code, reason);
+  /** @returns how many were open */
+  close(code: number, reason: string, userId?: string): number {
+    const open = this.#deps.sockets.all(userId).filter((socket) => !this.#closed.has(socket));
+    for (const socket of open) this.#close(socket, code, reason);
+    return open.length;
   }
 
   nextEnd(): number | null {
@@ -81,6 +87,7 @@ export class SocketPublisher implements Publisher, SignIns {
     if (this.#closed.has(socket)) return false;
     if (!watcher) this.#close(socket, CLOSE.restart, "connect again");
     else if (this.#deps.now() >= watcher.expiresAt) this.#close(socket, CLOSE.token_expired, "token expired");
+    else if (this.#deps.revoked?.(watcher.principal)) this.#close(socket, CLOSE.forbidden, "signed out");
     else return true;
     return false;
   }

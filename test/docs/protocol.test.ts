@@ -11,7 +11,7 @@ import { CLOSE, ServerFrame } from "../../src/protocol/frames.ts";
 import { PROBLEMS } from "../../src/protocol/problems.ts";
 import { STOPS } from "../../src/protocol/stops.ts";
 import { SUBPROTOCOL } from "../../src/protocol/version.ts";
-import { DEVELOPMENT, emptyActor, emptyHistory } from "../edge/support/edge.ts";
+import { DEVELOPMENT, emptyActor, emptyHistory, emptyTenants } from "../edge/support/edge.ts";
 
 const page = await readFile(join(import.meta.dirname, "../../docs/protocol.md"), "utf8");
 
@@ -49,6 +49,7 @@ test("routes, with the scope that each asks for", () => {
     now: () => 0,
     history: emptyHistory,
     agents: async () => [],
+    tenants: emptyTenants,
   });
   const known = table.map(({ method, path, auth, scope }) => [method, path, auth === "none" ? "open" : (scope ?? "—")]);
   expect(columns("Routes", 0, 1, 2).toSorted()).toEqual(known.toSorted());

@@ -102,6 +102,7 @@ describe("a conversation", () => {
       roles: ["sre"],
       scopes: ["conversations:write"],
       locale: "zh",
+      tokenEpoch: test.clock.now / 1_000,
       requestId: answer.headers.get("x-request-id"),
       traceId: "a".repeat(32),
       authHeader: `Bearer ${token}`,

@@ -1,5 +1,6 @@
 /** Every route, asked in ways that it ought to be and ways that it ought not: it answers what the document declares. */
 import { describe, expect, it } from "vitest";
+import { DEVELOPMENT_SCOPES } from "../../src/edge/development-route.ts";
 import type { RouteDescription } from "../../src/edge/route.ts";
 import { CONVERSATION, RUN } from "./support/edge.ts";
 import { answerOf, check, nameOf, operationOf, table, world, type Members } from "./support/openapi.ts";
@@ -52,7 +53,9 @@ describe("each route", () => {
       const seen = new Set<number>();
       for (const [what, path, init] of careless(route)) {
         const test = world();
-        const answer = await test.call(route.method, path, init);
+        const everything = { userId: "alice", scopes: [...DEVELOPMENT_SCOPES, ...(route.scope ? [route.scope] : [])] };
+        const signed = { authorization: `Bearer ${await test.token(everything)}`, ...init };
+        const answer = await test.call(route.method, path, signed);
         const told = answerOf(operation, String(answer.status));
         expect(told, `${what}: ${answer.status}`).not.toBeNull();
         seen.add(answer.status);

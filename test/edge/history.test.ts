@@ -34,8 +34,8 @@ describe("the inbox", () => {
     expect(data).toEqual([item]);
     expect((await test.call("GET", `/v1/confirmations?cursor=${nextCursor}`, { authorization })).status).toBe(200);
     expect(asked).toEqual([
-      { reader: who, query: { now: NOW, limit: 1 } },
-      { reader: who, query: { now: NOW, limit: 50, after: "17.x" } },
+      { reader: { ...who, tokenEpoch: NOW / 1_000 }, query: { now: NOW, limit: 1 } },
+      { reader: { ...who, tokenEpoch: NOW / 1_000 }, query: { now: NOW, limit: 50, after: "17.x" } },
     ]);
     const others = await test.call("GET", `/v1/confirmations?cursor=${nextCursor}`);
     expect(await problemIn(others)).toMatchObject({ code: "cursor_invalid" });

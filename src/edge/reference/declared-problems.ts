@@ -22,7 +22,7 @@ const BODY: readonly ProblemCode[] = [
 ];
 
 export function problemsOf(route: RouteDescription): ProblemCode[] {
-  const { auth, scope, takesTicket, params, query, body, key } = route;
+  const { auth, scope, takesTicket, params, query, body, key, command, auditReason } = route;
   const queried = Object.keys(query.shape);
   const codes = new Set<ProblemCode>([
     ...EVERYWHERE,
@@ -35,6 +35,8 @@ export function problemsOf(route: RouteDescription): ProblemCode[] {
     ...(key === "required" ? (["idempotency_key_missing"] as const) : []),
     ...(key === "none" ? [] : (["invalid_request"] as const)),
     ...(body === null ? [] : BODY),
+    ...(command === null ? [] : (["paused"] as const)),
+    ...(auditReason ? (["audit_reason_missing"] as const) : []),
     ...route.problems,
   ]);
   return [...codes];

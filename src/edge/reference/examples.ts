@@ -206,6 +206,19 @@ export const EXAMPLES = {
     ],
     nextCursor: null,
   },
+  userStanding: {
+    tenantId: "acme",
+    userId: "bob",
+    state: "deactivated",
+    validFrom: "2026-11-29T12:00:01.000Z",
+    sweep: { state: "running", passes: 1, conversations: 12, runs: 1, sockets: 2 },
+  },
+  tenantStanding: {
+    tenantId: "acme",
+    state: "active",
+    paused: true,
+    sweep: { state: "done", passes: 2, conversations: 240, runs: 3, sockets: 0 },
+  },
   developmentToken: { userId: "ann" },
   token: { token: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2VhbA" },
 } as const;

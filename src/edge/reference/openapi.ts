@@ -77,7 +77,7 @@ const operationId = (method: string, path: string): string =>
     .map((part, at) => (at === 0 ? part : part.charAt(0).toUpperCase() + part.slice(1)))
     .join("");
 
-function parameters({ params, query, key, types }: RouteDescription, schemas: Schemas): JsonSchema[] {
+function parameters({ params, query, key, types, auditReason }: RouteDescription, schemas: Schemas): JsonSchema[] {
   const of = (place: "path" | "query", shape: RouteDescription["params"]) => {
     const { properties = {}, required = [] } = schemas.of(shape, "input") as {
       properties?: Record<string, JsonSchema>;
@@ -104,6 +104,9 @@ function parameters({ params, query, key, types }: RouteDescription, schemas: Sc
     ...(key === "none"
       ? []
       : [text("Idempotency-Key", key === "required", "One click, one key: the same request again acts once.", keyed)]),
+    ...(auditReason
+      ? [text("X-Audit-Reason", true, "Why: kept with who did it.", { minLength: 1, maxLength: 500 })]
+      : []),
     ...(types.includes("text/event-stream")
       ? [text("Last-Event-ID", false, "Of a stream: the cursor to go on from. It wins over `after`.")]
       : []),
@@ -133,7 +136,7 @@ function responses(route: RouteDescription, schemas: Schemas, refusals: Record<s
   return Object.fromEntries([...answers, ...problems].toSorted(([a], [b]) => Number(a) - Number(b)));
 }
 
-function success(answer: AnswerDescription, { key }: RouteDescription, schemas: Schemas): JsonSchema {
+function success(answer: AnswerDescription, { key, command }: RouteDescription, schemas: Schemas): JsonSchema {
   const { description, schema, example, types = ["application/json"], location } = answer;
   const content: Record<string, JsonSchema> = {};
   for (const type of types) {
@@ -146,13 +149,17 @@ function success(answer: AnswerDescription, { key }: RouteDescription, schemas: 
       "X-Request-Id",
       ...(location === true ? ["Location"] : []),
       ...(key === "none" ? [] : ["Idempotency-Replayed"]),
+      ...(command === null ? [] : ["RateLimit", "RateLimit-Policy"]),
     ),
     ...(Object.keys(content).length > 0 ? { content } : {}),
   };
 }
 
 function refusal(status: number, codes: readonly ProblemCode[]): JsonSchema {
-  const own = { 401: ["WWW-Authenticate"], 429: ["Retry-After"], 503: ["Retry-After"] }[status] ?? [];
+  const own =
+    { 401: ["WWW-Authenticate"], 429: ["Retry-After", "RateLimit", "RateLimit-Policy"], 503: ["Retry-After"] }[
+      status
+    ] ?? [];
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(" "),
     headers: headers("X-Request-Id", ...own),
@@ -181,6 +188,8 @@ const HEADERS = {
   Location: header("Of what was made."),
   "Idempotency-Replayed": header("`true`: an earlier request with this key was answered so."),
   "Retry-After": header("Seconds."),
+  RateLimit: header("What is left of a limit, and in how many seconds all of it is back."),
+  "RateLimit-Policy": header("The limit: how many in how many seconds."),
   "WWW-Authenticate": header("The scheme, and what is wrong with the credential."),
 };
 const headers = (...names: string[]) =>

@@ -1,6 +1,6 @@
 /** An edge in plain Node, with a clock to turn, a log to read and actors to script. */
 import { createEdge, type Edge } from "../../../src/edge/app.ts";
-import type { Actor, EdgePorts, HistoryReader } from "../../../src/edge/ports.ts";
+import type { Actor, EdgePorts, HistoryReader, StandingDoor } from "../../../src/edge/ports.ts";
 import { problemsOf } from "../../../src/edge/reference/declared-problems.ts";
 import type { RouteDescription } from "../../../src/edge/route.ts";
 import { routesOf } from "../../../src/edge/routes.ts";
@@ -38,6 +38,14 @@ export const emptyHistory: HistoryReader = {
   list: async () => ({ ok: true, value: { data: [], nextCursor: null } }),
   confirmations: async () => ({ ok: true, value: { data: [], nextCursor: null } }),
   messages: async () => null,
+};
+
+/** Everybody counts, whatever is changed. */
+export const emptyTenants: StandingDoor = {
+  user: async (tenantId, userId) => ({ tenantId, userId, state: "active" }),
+  tenant: async (tenantId) => ({ tenantId, state: "active", paused: false }),
+  changeUser: async (_what, _by, tenantId, userId) => ({ tenantId, userId, state: "active" }),
+  changeTenant: async (_what, _by, tenantId) => ({ tenantId, state: "active", paused: false }),
 };
 
 /** An actor that keeps what it was told and answers `null` bodies. */

@@ -29,13 +29,18 @@ import { Performer } from "./performer.ts";
 import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Transcript } from "./ports.ts";
 import { readingRole, Reads } from "./reads.ts";
 import { isolated, Reminders } from "./reminders.ts";
+import { Rates } from "./rates.ts";
 import { partialOf, StreamingText } from "./streaming-text.ts";
 import { TRANSCRIPT_EVENTS } from "./transcript-events.ts";
 import { isWorthProjecting } from "./worth-projecting.ts";
 import { Writer } from "./writer.ts";
 
+const refused = (rejection: Rejection): Result<never> => ({ ok: false, rejection });
+
 export class ConversationActor {
   readonly reads: Reads;
+  /** Of those who command here. */
+  readonly rates: Rates;
   readonly #ports: ActorPorts;
   readonly #writer: Writer;
   readonly #keys: Keys;
@@ -82,6 +87,7 @@ export class ConversationActor {
       deliver: (input, payloads) => void this.#writer.turn({ input, payloads }),
     });
     this.reads = new Reads(journal, () => this.state);
+    this.rates = new Rates(settings.commandRate ?? null, () => clock.now());
   }
 
   /** The state, of an object that was opened. */
@@ -114,20 +120,28 @@ export class ConversationActor {
   async command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
     const { idempotencyKey: key, conversationId, command } = request;
     const { userId } = context;
+    // Asked beside everything else that has to be waited for, and heard before anything is decided.
+    const standing = this.#ports.standing?.refusal(principalOf(context), command) ?? Promise.resolve(null);
     const hidden = this.#checkTarget(request, principalOf(context));
-    if (hidden) return { ok: false, rejection: hidden };
-    if (key === undefined) return this.#decide(context, request, await this.#facts(context, request), null);
+    if (hidden) return refused((await standing) ?? hidden);
+    const prepare = async () => {
+      const [facts, refusal] = await Promise.all([this.#facts(context, request), standing]);
+      return { facts, refusal };
+    };
+    if (key === undefined) {
+      const hasty = this.rates.spend(userId);
+      return hasty ? refused(hasty) : this.#decide(context, request, await prepare(), null);
+    }
     const digest = await this.#ports.sha256(commandText(conversationId, command, userId));
     const claim = { key, digest, conversationId, life: this.#lifeId };
-    return (
-      this.#keys.replay(claim) ??
-      this.#keys.claimed(
-        context,
-        claim,
-        () => this.#facts(context, request),
-        (facts) => this.#decide(context, request, facts, claim),
-      )
-    );
+    const replayed = this.#keys.replay(claim);
+    if (replayed) {
+      const refusal = await standing;
+      return refusal ? refused(refusal) : replayed;
+    }
+    const hasty = this.rates.spend(userId);
+    if (hasty) return refused(hasty);
+    return this.#keys.claimed(context, claim, prepare, (prepared) => this.#decide(context, request, prepared, claim));
   }
 
   /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
@@ -156,6 +170,14 @@ export class ConversationActor {
       : { ok: true, value: { state, role: readingRole(state, principal) } };
   }
 
+  /** Runs of a deactivated user, or of everybody, stop here. @returns how many had to be told */
+  deactivate(tenantId: string, userId: string | undefined): number {
+    const { state } = this;
+    if (state.identity?.tenantId !== tenantId) return 0;
+    return this.#writer.turn({ input: { type: "deactivated", ...(userId === undefined ? {} : { userId }) } }).events
+      .length;
+  }
+
   /** Somebody watches from now on, whose sign-in will end. */
   watched(): void {
     this.#reminders.arm(this.#writer.state);
@@ -180,7 +202,13 @@ export class ConversationActor {
   }
 
   /** From the last look at the receipts to the commit there is no await (**I11**). */
-  #decide(context: RequestContext, request: CommandRequest, facts: Facts, claim: Claim | null): Result<CommandAnswer> {
+  #decide(
+    context: RequestContext,
+    request: CommandRequest,
+    { facts, refusal }: { readonly facts: Facts; readonly refusal: Rejection | null },
+    claim: Claim | null,
+  ): Result<CommandAnswer> {
+    if (refusal) return refused(refusal);
     const meanwhile = claim && this.#keys.replay(claim);
     if (meanwhile) return meanwhile;
     const principal = principalOf(context);
@@ -195,7 +223,8 @@ export class ConversationActor {
     if (rejection) return { ok: false, rejection: this.#withRun(rejection, command, principal) };
     this.#credentials.keep(context, command, runs, this.state);
     const since = cursorOf(this.state.identity?.generation ?? "", seq);
-    return { ok: true, value: { ...answer(this.state, events), replayed: false, since } };
+    const rate = this.rates.state(context.userId);
+    return { ok: true, value: { ...answer(this.state, events), replayed: false, since, ...(rate ? { rate } : {}) } };
   }
 
   /** A run that ended long ago is held reduced by the core; its view is a row here. */

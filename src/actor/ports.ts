@@ -3,7 +3,6 @@
  * the object's SQLite, its sockets, the model and the tools; in the simulation they are fakes on virtual time.
  */
 import type { Command } from "../protocol/commands.ts";
-import type { Command } from "../protocol/commands.ts";
 import type { Event } from "../protocol/events.ts";
 import type { Delta } from "../protocol/frames.ts";
 import type { Message } from "../protocol/message.ts";
@@ -216,12 +215,6 @@ export interface StandingPort {
   refusal(principal: Principal, command: Command): Promise<Rejection | null>;
 }
 
-/** Whether a sign-in still counts, as its tenant says. */
-export interface StandingPort {
-  /** null: it counts, and the command may be done now. Never rejects: who cannot be asked about is refused. */
-  refusal(principal: Principal, command: Command): Promise<Rejection | null>;
-}
-
 /** Sign-ins of those who watch: they end with time, whatever else happens or does not. */
 export interface SignIns {
   /** When the earliest of them ends, in epoch ms; null: nobody watches. */
@@ -273,8 +266,6 @@ export interface ActorPorts {
   readonly projector: Projector;
   /** Absent: nobody can watch. */
   readonly signIns?: SignIns;
-  /** Absent: every sign-in counts until it expires. */
-  readonly standing?: StandingPort;
   /** Absent: every sign-in counts until it expires. */
   readonly standing?: StandingPort;
   readonly transcript: () => Transcript;

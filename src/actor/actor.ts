@@ -12,7 +12,7 @@ import type { Event } from "../protocol/events.ts";
 import { principalOf, type Principal, type RequestContext } from "../protocol/principal.ts";
 import { reject, type Rejection, type Result } from "../protocol/problems.ts";
 import type { Role } from "../protocol/roles.ts";
-import { redactRun, seesDetails } from "../protocol/redaction.ts";
+import { seenRun } from "../protocol/redaction.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
 import { checkVisible, NOT_FOUND } from "../run/authority.ts";
 import { nextDeadline } from "../run/deadlines.ts";
@@ -215,7 +215,7 @@ export class ConversationActor {
     const { command } = request;
     const { runCount: runs, seq } = this.state;
     const answer = (state: State, made: readonly Event[]) =>
-      answerOf(state, command, readingRole(state, principal), made);
+      answerOf(state, command, { role: readingRole(state, principal), userId: principal.userId }, made);
     const { rejection, events } = this.#writer.turn({
       input: { type: "command", command, principal, facts },
       ...(claim ? { receipt: (state, made) => receiptOf(claim, answer(state, made)) } : {}),
@@ -232,8 +232,7 @@ export class ConversationActor {
     if (rejection.code !== "run_finished" || rejection.extensions || !("runId" in command)) return rejection;
     const run = this.#ports.journal.endedRun(command.runId);
     if (!run) return rejection;
-    const details = seesDetails(readingRole(this.state, principal), principal.userId, run.by.id ?? null);
-    return { ...rejection, extensions: { run: details ? run : redactRun(run) } };
+    return { ...rejection, extensions: { run: seenRun(run, readingRole(this.state, principal), principal.userId) } };
   }
 
   #checkTarget({ command, conversationId }: CommandRequest, principal: Principal): Rejection | null {

@@ -7,8 +7,8 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { reject, type Rejection, type Result } from "../protocol/problems.ts";
-import { redactConversation, redactEvent, redactRun, seesDetails } from "../protocol/redaction.ts";
-import { may, type Role } from "../protocol/roles.ts";
+import { seenConversation, seenEvent, seenRun, sightOf } from "../protocol/redaction.ts";
+import type { Role } from "../protocol/roles.ts";
 import type { EventQuery, MessageQuery, Page, RunQuery } from "../protocol/rpc.ts";
 import type { Run } from "../protocol/run.ts";
 import { checkVisible, NOT_FOUND, roleOf } from "../run/authority.ts";
@@ -34,17 +34,16 @@ export class Reads {
   }
 
   snapshot(principal: Principal): Result<Conversation> {
-    return this.#visible(principal, (state, role) => {
-      const view = conversationView(state, role);
-      return answer(may(role, "read_details") ? view : redactConversation(view, principal.userId));
-    });
+    return this.#visible(principal, (state, role) =>
+      answer(seenConversation(conversationView(state, role), role, principal.userId)),
+    );
   }
 
   run(principal: Principal, runId: string): Result<Run> {
     return this.#visible(principal, (state, role) => {
       const held = findRun(state, runId);
       const view = held ? runView(state, held) : this.#journal.endedRun(runId);
-      return view ? answer(this.#shown(view, role, principal)) : refuse(NOT_FOUND);
+      return view ? answer(seenRun(view, role, principal.userId)) : refuse(NOT_FOUND);
     });
   }
 
@@ -57,7 +56,7 @@ export class Reads {
         .map((run) => runView(state, run));
       const ended = this.#journal.endedRuns({ before: first, limit: limit + 1 });
       const all = [...living, ...ended].toSorted((a, b) => numberOf(b.id) - numberOf(a.id));
-      const data = all.slice(0, limit).map((run) => this.#shown(run, role, principal));
+      const data = all.slice(0, limit).map((run) => seenRun(run, role, principal.userId));
       const last = data.at(-1);
       return answer({ data, nextCursor: all.length > limit && last ? String(numberOf(last.id)) : null });
     });
@@ -77,18 +76,12 @@ export class Reads {
       const bounds = { after: position.seq, limit, maxBytes: LIMITS.catchUpBytes };
       const page = this.#journal.events({ ...bounds, ...(runId === undefined ? {} : { runId }) });
       const starter = (event: Event) => (event.runId === undefined ? null : starterOf(state, event.runId));
-      const data = page.map(({ event }) =>
-        seesDetails(role, principal.userId, starter(event)) ? event : redactEvent(event),
-      );
+      const data = page.map(({ event }) => seenEvent(event, sightOf(role, principal.userId, starter(event))));
       const last = page.at(-1)?.event.seq ?? state.seq;
       // A page may also end at its bound in bytes, which a count does not show.
       const more = page.length === limit || (last < state.seq && page.length > 0);
       return answer({ data, nextCursor: more ? cursorOf(generation, last) : null });
     });
-  }
-
-  #shown(run: Run, role: Role, principal: Principal): Run {
-    return seesDetails(role, principal.userId, run.by.id ?? null) ? run : redactRun(run);
   }
 
   #visible<T>(principal: Principal, read: (state: State, role: Role) => Result<T>): Result<T> {

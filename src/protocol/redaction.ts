@@ -3,7 +3,8 @@
  * same order, with less `data`: arguments, results, previews, policies and scopes stay away. An allow-list per type: a
  * member that a later release adds is hidden until somebody lists it here.
  *
- * Everybody else gets the stored event unchanged, so that it is equal on every hop.
+ * Approvers and editors get everything but keys and another's scopes; the owner and the run's starter get the stored
+ * event unchanged. Each of the three is the same on every hop.
  */
 import type { Conversation } from "./conversation.ts";
 import type { Event, EventData, EventType } from "./events.ts";
@@ -133,3 +134,47 @@ export function redactConversation(view: Conversation, userId: string): Conversa
 /** Details are for approvers and above, and for the person who started the run. */
 export const seesDetails = (role: Role, userId: string, starter: string | null): boolean =>
   may(role, "read_details") || starter === userId;
+
+/** How much of an event somebody sees. */
+export type Sight = "whole" | "details" | "plain";
+
+/** @param starter of the event's run; null: it is of no run */
+export function sightOf(role: Role, userId: string, starter: string | null): Sight {
+  if (!seesDetails(role, userId, starter)) return "plain";
+  return may(role, "replay") || starter === userId ? "whole" : "details";
+}
+
+export function seenEvent(event: Event, sight: Sight): Event {
+  switch (sight) {
+    case "whole":
+      return event;
+    case "details":
+      return withoutKeys(event);
+    case "plain":
+      return redactEvent(event);
+  }
+}
+
+/**
+ * Who decides sees what is decided, and not what would let them act in another's name: the key under which the outside
+ * knows a call, and what else the starter may do. The same object where there is nothing of that.
+ */
+function withoutKeys(event: Event): Event {
+  switch (event.type) {
+    case "tool_call.proposed":
+    case "tool_call.started": {
+      const { idempotencyKey: _, ...data } = event.data;
+      return { ...event, data } as Event;
+    }
+    case "run.queued":
+      return { ...event, data: { ...event.data, principal: picked(event.data.principal, ["userId"]) } } as Event;
+    default:
+      return event;
+  }
+}
+
+export const seenRun = (run: Run, role: Role, userId: string): Run =>
+  seesDetails(role, userId, run.by.id ?? null) ? run : redactRun(run);
+
+export const seenConversation = (view: Conversation, role: Role, userId: string): Conversation =>
+  may(role, "read_details") ? view : redactConversation(view, userId);

@@ -1,7 +1,7 @@
 /** Who of the watchers sees what. The state decides at every broadcast: a place that was taken away ends with it. */
 import type { EncodedEvent } from "../actor/ports.ts";
 import type { Principal } from "../protocol/principal.ts";
-import { redactEvent, seesDetails } from "../protocol/redaction.ts";
+import { seenEvent, sightOf, type Sight } from "../protocol/redaction.ts";
 import type { Role } from "../protocol/roles.ts";
 import { encodeEvent } from "../protocol/encoded-event.ts";
 import { eventFrame } from "./encode-frames.ts";
@@ -20,26 +20,35 @@ export class Shown {
   readonly #encoded: EncodedEvent;
   readonly #generation: string;
   readonly #starter: string | null;
-  #redacted: string | null = null;
-  readonly #frames: { whole?: string; redacted?: string } = {};
+  readonly #json: { [S in Sight]?: string };
+  readonly #frames: { [S in Sight]?: string } = {};
 
   constructor(encoded: EncodedEvent, state: State) {
     const { event } = encoded;
     this.seq = event.seq;
     this.#encoded = encoded;
+    this.#json = { whole: encoded.json };
     this.#generation = state.identity?.generation ?? "";
     this.#starter = event.runId === undefined ? null : starterOf(state, event.runId);
   }
 
   jsonFor(role: Role, userId: string): string {
-    if (seesDetails(role, userId, this.#starter)) return this.#encoded.json;
-    this.#redacted ??= encodeEvent(redactEvent(this.#encoded.event)).json;
-    return this.#redacted;
+    return this.#jsonOf(sightOf(role, userId, this.#starter));
   }
 
   frameFor(role: Role, userId: string): string {
-    const kind = seesDetails(role, userId, this.#starter) ? "whole" : "redacted";
-    this.#frames[kind] ??= eventFrame(this.jsonFor(role, userId), this.#generation, this.seq);
-    return this.#frames[kind];
+    const sight = sightOf(role, userId, this.#starter);
+    this.#frames[sight] ??= eventFrame(this.#jsonOf(sight), this.#generation, this.seq);
+    return this.#frames[sight];
+  }
+
+  #jsonOf(sight: Sight): string {
+    const known = this.#json[sight];
+    if (known !== undefined) return known;
+    const { event, json } = this.#encoded;
+    const seen = seenEvent(event, sight);
+    const shown = seen === event ? json : encodeEvent(seen).json;
+    this.#json[sight] = shown;
+    return shown;
   }
 }

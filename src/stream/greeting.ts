@@ -8,8 +8,8 @@ import type { EncodedEvent } from "../actor/ports.ts";
 import type { Conversation } from "../protocol/conversation.ts";
 import type { Position } from "../protocol/cursor.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { redactConversation } from "../protocol/redaction.ts";
-import { may, type Role } from "../protocol/roles.ts";
+import { seenConversation } from "../protocol/redaction.ts";
+import type { Role } from "../protocol/roles.ts";
 import { isoOf } from "../protocol/time.ts";
 import type { State } from "../run/state.ts";
 import { conversationView } from "../run/views.ts";
@@ -33,8 +33,7 @@ const FRAME_CHARS = 256 * 1024;
 
 export function greet(joining: Joining): string[] {
   const { state, role, position, now, inProgress } = joining;
-  const view = conversationView(state, role);
-  const snapshot = may(role, "read_details") ? view : redactConversation(view, joining.userId);
+  const snapshot = seenConversation(conversationView(state, role), role, joining.userId);
   return [
     welcomeFrame(snapshot, isoOf(now)),
     ...(position ? catchUp(joining, position, snapshot) : []),

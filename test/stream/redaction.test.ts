@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { EVENT_DATA, EventType, type Event } from "../../src/protocol/events.ts";
-import { redactConversation, redactEvent, redactRun, seesDetails, VIEWER_KEEPS } from "../../src/protocol/redaction.ts";
+import {
+  redactConversation,
+  redactEvent,
+  redactRun,
+  seenEvent,
+  seesDetails,
+  sightOf,
+  VIEWER_KEEPS,
+} from "../../src/protocol/redaction.ts";
 import { conversationView } from "../../src/run/views.ts";
 import { nodeJournal } from "../storage/node-journal.ts";
 import { call, RUN, Talk } from "../storage/talk.ts";
@@ -99,4 +107,29 @@ test("details are for approvers and above, and for who started the run", () => {
   expect(seesDetails("viewer", "bob", "alice")).toBe(false);
   expect(seesDetails("viewer", "alice", "alice")).toBe(true);
   expect(seesDetails("viewer", "bob", null)).toBe(false);
+});
+
+describe("an approver or an editor", () => {
+  test("gets arguments and results, and neither keys nor what else the starter may do", () => {
+    const talk = gated();
+    const seen = talk.committed.map((event) => seenEvent(event, sightOf("approver", "bob", "alice")));
+    const data = Object.fromEntries(seen.map((event) => [event.type, event.data])) as Record<string, object>;
+    expect(data["tool_call.proposed"]).toMatchObject({
+      args: { iban: CANARY },
+      preview: { rows: [{ value: CANARY }] },
+    });
+    expect(data["tool_call.proposed"]).not.toHaveProperty("idempotencyKey");
+    expect(data["run.queued"]).toMatchObject({ principal: { userId: "alice" }, policy: {} });
+    expect(JSON.stringify(seen)).not.toContain("confirmations:decide");
+    expect(JSON.stringify(seen)).not.toContain("idempotencyKey");
+    const same = seen.filter((event, n) => event === talk.committed[n]);
+    expect(same.length).toBe(seen.length - 2);
+  });
+
+  test("sees one's own runs whole, as the owner sees all of them", () => {
+    const { committed } = gated();
+    for (const sight of [sightOf("editor", "alice", "alice"), sightOf("owner", "carol", "alice")]) {
+      expect(committed.map((event) => seenEvent(event, sight))).toEqual(committed);
+    }
+  });
 });

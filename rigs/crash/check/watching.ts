@@ -1,10 +1,10 @@
 /**
- * X4, X5: every durable frame is the log's event byte for byte (a viewer's, the redacted one), and every connection goes
- * on where it said it was. A preview is the beginning of what the provider sent.
+ * X4, X5: every durable frame is the log's event byte for byte, as its reader may see it (the approver without keys, the
+ * viewer redacted), and every connection goes on where it said it was. A preview is the beginning of what the provider sent.
  */
 import { encodeEvent } from "../../../src/protocol/encoded-event.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import { redactEvent } from "../../../src/protocol/redaction.ts";
+import { seenEvent, type Sight } from "../../../src/protocol/redaction.ts";
 import { lastWords } from "../script.ts";
 import type { Connection, ConversationSeen, Wrong } from "../seen.ts";
 
@@ -12,9 +12,11 @@ type Frame = { readonly type: string; readonly [member: string]: unknown };
 
 export function checkWatching(one: ConversationSeen, wrong: Wrong): void {
   const { logJson, log } = one.seen;
-  const redacted = log.map((event) => encodeEvent(redactEvent(event)).json);
+  const seenAs = (sight: Sight) => log.map((event) => encodeEvent(seenEvent(event, sight)).json);
+  const [details, plain] = [seenAs("details"), seenAs("plain")];
   for (const connection of one.connections) {
-    const shown = connection.user === one.viewer ? redacted : logJson;
+    const { user } = connection;
+    const shown = user === one.viewer ? plain : user === one.approver ? details : logJson;
     checkConnection(one, connection, shown, wrong);
   }
   for (const { user, events, gaps, repeats } of one.followed) {

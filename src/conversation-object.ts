@@ -89,6 +89,12 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     return { runs: actor.deactivate(tenantId, userId), sockets };
   }
 
+  /** The ledger's: there may be room again. */
+  async budgetChanged(): Promise<void> {
+    const { actor } = this.#life ?? (await this.#opened());
+    actor.budgetChanged();
+  }
+
   /** What storage has lost is said as a value: thrown, it would pass for a bug that may be tried again. */
   async #told<T>(context: RequestContext, ask: (life: Life) => Result<T> | Promise<Result<T>>): Promise<Result<T>> {
     const life = this.#life ?? (await this.#opened());
@@ -212,6 +218,7 @@ interface Life {
 function openLife(ctx: DurableObjectState, platform: Platform, sockets: DurableSockets, deployment: Deployment): Life {
   const { clock, log, agents, execution, preparation, catalogue, model, prices, settings, standing } = deployment;
   const now = () => clock.now();
+  const budgets = deployment.budgetsOf(ctx.id.name ?? "");
   const journal = durableJournal(platform.storage, (error) => log.error("alarm_not_set", error));
   // The publisher asks the actor what it is streaming, and the actor publishes: one of them is known to the other late.
   let actor: ConversationActor | null = null;
@@ -252,7 +259,9 @@ function openLife(ctx: DurableObjectState, platform: Platform, sockets: DurableS
       agentOf: (name) => catalogue.agent(name)?.agent,
       prepareCalls: (effect, io, calls) => preparation.calls(effect, io, calls),
       sha256,
+      budget: budgets,
     }),
+    budget: budgets,
     tools: execution,
     agents,
     registry: {

@@ -4,6 +4,7 @@
  */
 import { OUTSIDE_KEY_PURPOSE } from "./effects/outside-key.ts";
 import { Agents } from "./effects/agent-port.ts";
+import { Budgets } from "./effects/budgets.ts";
 import { deriveKey } from "./effects/derive-key.ts";
 import { ToolExecution } from "./effects/execute-call.ts";
 import { modelClient, type ModelClient } from "./effects/model-client.ts";
@@ -18,6 +19,7 @@ import { createLog } from "./observe/log.ts";
 import { migrateLocally } from "./local-migrations.ts";
 import { DURATIONS } from "./protocol/limits.ts";
 import { rehearsalFetch } from "./rehearsal/rehearsal-fetch.ts";
+import { ledgerName, SERVICE_LEDGER } from "./tenant/ledger-name.ts";
 import { StandingLeases } from "./tenant/standing-leases.ts";
 import { standingName } from "./tenant/standing-name.ts";
 
@@ -31,6 +33,8 @@ export interface Deployment {
   readonly execution: ToolExecution;
   readonly model: ModelClient;
   readonly prices: Prices;
+  /** @param object the name of the conversation's object */
+  readonly budgetsOf: (object: string) => Budgets;
   readonly standing: StandingLeases;
 }
 
@@ -86,12 +90,14 @@ async function build(env: Env): Promise<Deployment> {
     backoffMs: settings.backoffMs,
     confirmationMs: settings.confirmationMs,
   });
+  const { budgets } = settings;
   const standing = new StandingLeases({
     ask: async (tenantId, userId) => env.STANDING.getByName(await standingName(tenantId)).standing(tenantId, userId),
     now: () => Date.now(),
     leaseMs: DURATIONS.standingLeaseMs,
     failed: (error) => log.error("standing_unavailable", error),
   });
+  const prices = pricesOf(variable("MODEL_PRICES"));
   const key = await deriveKey(settings.masterKey, OUTSIDE_KEY_PURPOSE);
   const preparation = new Preparation(catalogue, { clock, log, settings: tools, key });
   return {
@@ -103,7 +109,18 @@ async function build(env: Env): Promise<Deployment> {
     agents: new Agents(catalogue, preparation, tools),
     execution: new ToolExecution(catalogue, { clock, log, settings: tools }),
     model,
-    prices: pricesOf(variable("MODEL_PRICES")),
+    prices,
+    budgetsOf: (object) =>
+      new Budgets({
+        clock,
+        log,
+        prices,
+        settings: { ...budgets, limitsOf: (tenantId) => budgets.tenants.get(tenantId) ?? budgets.tenant },
+        tenant: async (tenantId) => env.LEDGERS.getByName(await ledgerName(tenantId)),
+        service: async () => env.LEDGERS.getByName(SERVICE_LEDGER),
+        object,
+        model: model.model,
+      }),
     standing,
   };
 }

@@ -12,6 +12,7 @@ import { standingDoor } from "./tenant/standing-door.ts";
 
 export { ConversationObject } from "./conversation-object.ts";
 export { StandingObject } from "./standing-object.ts";
+export { LedgerObject } from "./tenant/ledger-object.ts";
 export { RegistryObject } from "./tenant/registry-object.ts";
 
 let edge: Edge | null = null;

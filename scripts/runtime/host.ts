@@ -34,6 +34,7 @@ const options = convertV4MiniflareOptions({
     CONVERSATIONS: { className: "ConversationObject", useSQLite: true },
     REGISTRY: { className: "RegistryObject", useSQLite: true },
     STANDING: { className: "StandingObject", useSQLite: true },
+    LEDGERS: { className: "LedgerObject", useSQLite: true },
   },
   d1Databases: { HISTORY: "holdpoint-history", APP: "holdpoint-app" },
   bindings: { ENVIRONMENT: "development", DEV_SIGN_IN: "on", ...vars },

@@ -19,6 +19,7 @@ import { nextDeadline } from "../run/deadlines.ts";
 import type { Facts } from "../run/inputs.ts";
 import { isBusy } from "../run/status.ts";
 import type { State } from "../run/state.ts";
+import { Budgeting } from "./budgeting.ts";
 import { answerOf } from "./command-answer.ts";
 import { commandText } from "./command-digest.ts";
 import { factsOf } from "./command-facts.ts";
@@ -30,6 +31,7 @@ import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Transcript } from "./
 import { readingRole, Reads } from "./reads.ts";
 import { isolated, Reminders } from "./reminders.ts";
 import { Rates } from "./rates.ts";
+import { RunLog } from "./run-log.ts";
 import { partialOf, StreamingText } from "./streaming-text.ts";
 import { TRANSCRIPT_EVENTS } from "./transcript-events.ts";
 import { isWorthProjecting } from "./worth-projecting.ts";
@@ -49,6 +51,8 @@ export class ConversationActor {
   readonly #outbox: Outbox;
   readonly #streaming: StreamingText;
   readonly #credentials = new Credentials();
+  readonly #budgeting: Budgeting;
+  readonly #runLog: RunLog;
   readonly #lifeId: string;
   #transcript: Transcript | null = null;
   #opened = false;
@@ -86,6 +90,8 @@ export class ConversationActor {
       authHeader: (runId) => this.#credentials.of(runId, clock.now()),
       deliver: (input, payloads) => void this.#writer.turn({ input, payloads }),
     });
+    this.#budgeting = new Budgeting({ ...ports, transcript: () => this.#openTranscript() });
+    this.#runLog = new RunLog(ports.log);
     this.reads = new Reads(journal, () => this.state);
     this.rates = new Rates(settings.commandRate ?? null, () => clock.now());
   }
@@ -118,6 +124,17 @@ export class ConversationActor {
   }
 
   async command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
+    let registered = false;
+    try {
+      const answer = await this.#command(context, request);
+      registered = answer.ok && !answer.value.replayed;
+      return answer;
+    } finally {
+      this.#budgeting.answered(context.requestId, registered);
+    }
+  }
+
+  async #command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
     const { idempotencyKey: key, conversationId, command } = request;
     const { userId } = context;
     // Asked beside everything else that has to be waited for, and heard before anything is decided.
@@ -178,6 +195,11 @@ export class ConversationActor {
       .length;
   }
 
+  /** There may be room again: who waits for it asks. */
+  budgetChanged(): void {
+    if (this.state.identity) this.#writer.turn({ input: { type: "budget_changed" } });
+  }
+
   /** Somebody watches from now on, whose sign-in will end. */
   watched(): void {
     this.#reminders.arm(this.#writer.state);
@@ -188,7 +210,9 @@ export class ConversationActor {
       const checkpoint = this.#ports.journal.checkpoint();
       const partial = checkpoint?.runId === state.active.id ? { partial: partialOf(checkpoint) } : {};
       this.#ports.log.warn("woke_with_unfinished_work", { runId: state.active.id });
-      this.#writer.turn({ input: { type: "woke", ...partial } });
+      this.#writer.turn({
+        input: { type: "woke", ...partial, ...this.#budgeting.lost(state, checkpoint?.text ?? "") },
+      });
       this.#performer.reconcile();
       this.#remindInMemory(this.#writer.state);
     }
@@ -198,7 +222,8 @@ export class ConversationActor {
   #facts(context: RequestContext, { conversationId, command }: CommandRequest): Promise<Facts> {
     const { agents, generation, journal } = this.#ports;
     const full = () => journal.bytes() >= LIMITS.conversationBytes;
-    return factsOf(this.state, conversationId, command, principalOf(context), { agents, generation, full });
+    const admit = () => this.#budgeting.admit(this.state, context.requestId, command);
+    return factsOf(this.state, conversationId, command, principalOf(context), { agents, generation, full, admit });
   }
 
   /** From the last look at the receipts to the commit there is no await (**I11**). */
@@ -222,6 +247,7 @@ export class ConversationActor {
     });
     if (rejection) return { ok: false, rejection: this.#withRun(rejection, command, principal) };
     this.#credentials.keep(context, command, runs, this.state);
+    this.#runLog.keep(context, command, runs, this.state);
     const since = cursorOf(this.state.identity?.generation ?? "", seq);
     const rate = this.rates.state(context.userId);
     return { ok: true, value: { ...answer(this.state, events), replayed: false, since, ...(rate ? { rate } : {}) } };
@@ -258,10 +284,14 @@ export class ConversationActor {
       }
     }
     this.#performer.reconcile();
+    this.#budgeting.committed(state);
     this.#remindInMemory(state);
     this.#reminders.arm(state);
     if (encoded.some(({ event }) => isWorthProjecting(event))) this.#outbox.soon();
-    this.#logEnds(encoded.map(({ event }) => event));
+    this.#runLog.committed(
+      encoded.map(({ event }) => event),
+      state,
+    );
   }
 
   /**
@@ -287,13 +317,5 @@ export class ConversationActor {
       transcript.append(event, (digest) => journal.payload(digest));
     this.#transcript = transcript;
     return transcript;
-  }
-
-  #logEnds(events: readonly Event[]): void {
-    for (const event of events) {
-      if (event.type !== "run.completed" && event.type !== "run.failed" && event.type !== "run.cancelled") continue;
-      const { stop, steps } = event.data;
-      this.#ports.log.info("run_ended", { runId: event.runId, code: stop.code, steps, provider: stop.provider });
-    }
   }
 }

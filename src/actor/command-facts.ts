@@ -4,16 +4,21 @@
  */
 import type { Command } from "../protocol/commands.ts";
 import type { Principal } from "../protocol/principal.ts";
+import type { Rejection } from "../protocol/problems.ts";
 import type { Facts, PreparedEdit, ResumeFacts } from "../run/inputs.ts";
 import type { State } from "../run/state.ts";
 import { targetOf } from "../run/targets.ts";
 import type { AgentPort } from "./ports.ts";
+
+type StartFacts = NonNullable<Facts["start"]>;
 
 export interface FactSources {
   readonly agents: AgentPort;
   readonly generation: () => string;
   /** Whether the conversation has the bytes that one may have. */
   readonly full: () => boolean;
+  /** Why the tenant may begin no run now; null: it may. */
+  readonly admit: () => Promise<Rejection | null>;
 }
 
 export async function factsOf(
@@ -21,22 +26,26 @@ export async function factsOf(
   conversationId: string,
   command: Command,
   principal: Principal,
-  { agents, generation, full }: FactSources,
+  sources: FactSources,
 ): Promise<Facts> {
+  const { agents, generation } = sources;
   switch (command.type) {
     case "create_conversation":
       return { create: { conversationId, generation: generation() } };
     case "start_run":
-      return {
-        start: { ...(await agents.start(state, command.body.limits, principal)), ...(full() ? { full: true } : {}) },
-      };
+      return { start: await startFacts(sources, agents.start(state, command.body.limits, principal)) };
     case "retry_run":
-      return { start: { ...(await agents.start(state, undefined, principal)), ...(full() ? { full: true } : {}) } };
+      return { start: await startFacts(sources, agents.start(state, undefined, principal)) };
     case "resume":
       return { resume: await resumeFacts(state, command, agents) };
     default:
       return {};
   }
+}
+
+async function startFacts({ admit, full }: FactSources, agent: ReturnType<AgentPort["start"]>): Promise<StartFacts> {
+  const [start, refused] = await Promise.all([agent, admit()]);
+  return { ...start, ...(full() ? { full: true } : {}), ...(refused ? { refused } : {}) };
 }
 
 async function resumeFacts(

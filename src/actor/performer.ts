@@ -88,6 +88,7 @@ export class Performer {
       state: this.#deps.state(),
       signal,
       transcript: this.#deps.transcript(),
+      warned: (warning) => this.#deps.deliver({ type: "budget_warned", ...warning }, []),
       onText: (text, part) => {
         if (!signal.aborted) streaming.append({ ...at, part }, text);
       },

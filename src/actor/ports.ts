@@ -3,12 +3,13 @@
  * the object's SQLite, its sockets, the model and the tools; in the simulation they are fakes on virtual time.
  */
 import type { Command } from "../protocol/commands.ts";
+import type { BudgetWarning } from "../protocol/budget.ts";
 import type { Event } from "../protocol/events.ts";
 import type { Delta } from "../protocol/frames.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Rejection } from "../protocol/problems.ts";
-import type { PartialLimits, Run } from "../protocol/run.ts";
+import type { PartialLimits, Run, Usage } from "../protocol/run.ts";
 import type { Page } from "../protocol/rpc.ts";
 import type { ToolResult } from "../protocol/tool-result.ts";
 import type { Facts, Input, ModelResult, PartialText, PreparedEdit, ToolAnswer } from "../run/inputs.ts";
@@ -135,8 +136,12 @@ export interface ModelPort {
     effect: ModelEffect,
     io: ModelIo,
   ): Promise<{ readonly result: ModelResult; readonly payloads: readonly Payload[] }>;
+  /** What a request has cost, about, that died with an earlier life after it had shown this text. */
+  lost?(effect: ModelEffect, io: Pick<ModelIo, "state" | "transcript">, text: string): Usage;
 }
 export interface ModelIo {
+  /** So much of a budget is used up now; may come after the outcome. */
+  warned?(warning: BudgetWarning): void;
   readonly state: State;
   readonly signal: AbortSignal;
   readonly transcript: Transcript;
@@ -223,6 +228,25 @@ export interface SignIns {
   endDue(): void;
 }
 
+/** One start that asks to be let in. */
+export interface Admission {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  /** Of the request. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/** What the tenant, and the whole service, may still begin. Absent: nothing is limited. */
+export interface BudgetPort {
+  /** null: it may begin. Never rejects. */
+  admit(start: Admission): Promise<Rejection | null>;
+  /** It was let in and came to nothing. */
+  release(start: Admission): void;
+  /** Queued and running runs of the conversation, as they are now. */
+  occupied(tenantId: string, conversationId: string, runs: number): void;
+}
+
 /** What a key is claimed for: this request, in this conversation. */
 export interface Claim {
   readonly key: string;
@@ -266,6 +290,7 @@ export interface ActorPorts {
   readonly projector: Projector;
   /** Absent: nobody can watch. */
   readonly signIns?: SignIns;
+  readonly budget?: BudgetPort;
   /** Absent: every sign-in counts until it expires. */
   readonly standing?: StandingPort;
   readonly transcript: () => Transcript;

@@ -3,6 +3,7 @@
  * variables, never their values: it is logged, and `/healthz` shows it.
  */
 import * as z from "zod";
+import type { BudgetLimits } from "../protocol/budget.ts";
 import type { RunLimits } from "../protocol/run.ts";
 import { DEVELOPMENT_KEY, VARIABLES } from "./variables.ts";
 
@@ -46,7 +47,19 @@ export interface Settings {
   readonly checkpointMs: number;
   readonly outboxMs: number;
   readonly commandRate: { readonly burst: number; readonly perMinute: number };
+  readonly budgets: Budgets;
+  readonly toolCircuit: { readonly failures: number; readonly openMs: number };
   readonly runLimits: RunLimits;
+}
+
+export interface Budgets {
+  readonly tenant: BudgetLimits;
+  /** Instead of `tenant`, by tenant. */
+  readonly tenants: ReadonlyMap<string, BudgetLimits>;
+  readonly service: BudgetLimits;
+  readonly outputTokens: number;
+  readonly retryMs: number;
+  readonly leaseMs: number;
 }
 
 /** The deployment is not one that may serve. `reasons` are safe to show. */
@@ -113,6 +126,7 @@ function contradictions(values: Values): string[] {
     [own && algorithms.length === 0, "JWT_ALGORITHMS names no algorithm"],
     // A public key that is taken for a shared secret lets anybody sign.
     [own && !algorithms.every((name) => allowed.includes(name)), `JWT_ALGORITHMS may only name ${allowed.join(", ")}`],
+    [values.SERVICE_BUDGET.concurrentRuns !== undefined, "SERVICE_BUDGET has no concurrentRuns"],
     [!values.ALLOWED_ORIGINS.every(isOrigin), "ALLOWED_ORIGINS must be exact origins such as https://app.example.com"],
   ];
   return checks.filter(([wrong]) => wrong).map(([, reason]) => reason);
@@ -146,6 +160,15 @@ function settingsOf(values: Values): Settings {
     checkpointMs: values.CHECKPOINT_MS,
     outboxMs: values.OUTBOX_MS,
     commandRate: { burst: values.COMMAND_BURST, perMinute: values.COMMANDS_PER_MINUTE },
+    budgets: {
+      tenant: values.TENANT_BUDGET,
+      tenants: new Map(Object.entries(values.TENANT_BUDGETS)),
+      service: values.SERVICE_BUDGET,
+      outputTokens: values.BUDGET_OUTPUT_TOKENS,
+      retryMs: values.BUDGET_RETRY_MS,
+      leaseMs: values.BUDGET_LEASE_MS,
+    },
+    toolCircuit: { failures: values.TOOL_CIRCUIT_FAILURES, openMs: values.TOOL_CIRCUIT_MS },
     runLimits: {
       maxSteps: values.maxSteps,
       maxToolErrors: values.maxToolErrors,

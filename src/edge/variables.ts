@@ -3,6 +3,7 @@
  * them. This module reads nothing and decides nothing; `settings.ts` does.
  */
 import * as z from "zod";
+import { BudgetLimits } from "../protocol/budget.ts";
 import { DURATIONS, LIMITS, RATES, RUN_LIMITS } from "../protocol/limits.ts";
 
 /** Of the development environment only: anybody can read it here. not-a-secret */
@@ -29,6 +30,29 @@ const number = (fallback: number) => count.transform(Number).default(fallback);
 const secret = z
   .string()
   .refine((text) => new TextEncoder().encode(text).length >= 32, { error: "must have at least 32 bytes" });
+/** JSON of this shape. What is wrong with it is said without quoting it. */
+const json = <T extends z.ZodType>(shape: T) =>
+  z.string().transform((text, context) => {
+    const parsed = shape.safeParse(parsedJson(text));
+    if (parsed.success) return parsed.data;
+    context.addIssue({
+      code: "custom",
+      message: `must be JSON of limits: ${Object.keys(BudgetLimits.shape).join(", ")}`,
+    });
+    return z.NEVER;
+  });
+const budget = json(BudgetLimits);
+const budgets = json(z.record(z.string().min(1).max(255), BudgetLimits));
+const budgetDoc = (whose: string) =>
+  `What ${whose} may spend, as JSON: \`microUsdPerHour\`, \`microUsdPerDay\`, \`tokensPerHour\`, \`tokensPerDay\`, \`concurrentRuns\`.`;
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 const claim = (fallback: string) => z.string().max(255).default(fallback);
 
 const RUN_LIMIT_DOCS: Record<keyof typeof RUN_LIMITS, string> = {
@@ -95,6 +119,16 @@ export const VARIABLES = {
   CONFIRMATION_MS: number(DURATIONS.confirmationMs).describe("How long a confirmation stands, where a tool is silent."),
   WATCHDOG_MS: number(DURATIONS.watchdogMs).describe("Alarm that looks after effects in flight."),
   CHECKPOINT_MS: number(LIMITS.checkpointMs).describe("How often the text of a message in progress is saved."),
+  TENANT_BUDGET: budget.default({}).describe(budgetDoc("each tenant")),
+  TENANT_BUDGETS: budgets.default({}).describe('The same by tenant, instead: `{"<tenant>": {…}}`.'),
+  SERVICE_BUDGET: budget.default({}).describe("The same for the whole service, without `concurrentRuns`."),
+  BUDGET_OUTPUT_TOKENS: number(4_096).describe("Tokens of output that a model request reserves."),
+  BUDGET_RETRY_MS: number(30_000).describe("How soon a run asks again that waits for what others have reserved."),
+  BUDGET_LEASE_MS: number(60_000).describe("How long after its deadline a request's reservation stands."),
+  TOOL_CIRCUIT_FAILURES: number(5).describe(
+    "Failures in a row, over all runs of a tenant, that open a tool's breaker.",
+  ),
+  TOOL_CIRCUIT_MS: number(30_000).describe("How long it stays open; calls that a person has approved pass."),
   COMMAND_BURST: number(RATES.commandBurst).describe("Commands that one person may give one conversation at once."),
   COMMANDS_PER_MINUTE: number(RATES.commandsPerMinute).describe("And how fast that fills up again."),
   OUTBOX_MS: number(2_000).describe("How soon after a change the history is brought up to date."),
@@ -133,6 +167,7 @@ export function variableRows(): VariableRow[] {
 
 function shown(value: unknown): string {
   if (value === undefined) return "";
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return JSON.stringify(value);
   if (typeof value === "boolean") return value ? "on" : "off";
   return Array.isArray(value) ? value.join(",") : String(value);
 }

@@ -6,20 +6,23 @@
  */
 import type { Clock, Log, ModelIo, ModelPort, Payload } from "../actor/ports.ts";
 import { LIMITS } from "../protocol/limits.ts";
+import { conversationOf } from "../protocol/ids.ts";
+import type { Usage } from "../protocol/run.ts";
 import { stopOf } from "../protocol/stops.ts";
 import { cutText } from "../protocol/text.ts";
 import type { ModelRequestRecord, ModelResult, PreparedCall } from "../run/inputs.ts";
 import type { ModelEffect } from "../run/outstanding.ts";
 import type { State } from "../run/state.ts";
 import type { Agent } from "../tools/agent-definition.ts";
+import type { CallToReserve, ReservedCall } from "./budgets.ts";
 import type { ModelClient } from "./model-client.ts";
 import { ModelClocks } from "./model-clocks.ts";
 import { boundedReasoning, cutCalls, textBody, verdictOf } from "./model-outcome.ts";
 import { readAnswer, type Reading } from "./model-reader.ts";
-import { usageOf } from "./model-usage.ts";
+import { usageOf, usageOfLost } from "./model-usage.ts";
 import { ownDeadline } from "./own-deadline.ts";
 import type { Prices } from "./prices.ts";
-import { requestBody } from "./request-body.ts";
+import { requestBody, type RequestBody } from "./request-body.ts";
 import { classifyHttpFailure, modelStop, timedOut } from "./stream/classify-failure.ts";
 import type { DecodedToolCall } from "./stream/decoded-answer.ts";
 import type { AnswerVerdict } from "./stream/judge-answer.ts";
@@ -39,10 +42,21 @@ export interface ModelDeps {
   readonly agentOf: (name: string) => Agent | undefined;
   readonly prepareCalls: PrepareCalls;
   readonly sha256: (text: string) => Promise<string>;
+  /** Absent: nothing is limited. */
+  readonly budget?: ModelBudget;
+}
+
+/** Reserves before a request is sent. Never rejects. */
+export interface ModelBudget {
+  reserve(call: CallToReserve): Promise<ReservedCall>;
+  lost(call: Pick<CallToReserve, "tenantId" | "id">, usage: Usage): void;
 }
 
 type Outcome = { readonly result: ModelResult; readonly payloads: readonly Payload[] };
 type Answer = Extract<Reading, { kind: "answer" }>;
+const attemptOf = ({ id, attempt }: ModelEffect): string => `${id}#${attempt}`;
+type Reserved = Extract<ReservedCall, { ok: true }>;
+type Built = RequestBody & { readonly model: string };
 type Asked = { readonly body: string; readonly model: string; readonly request: ModelRequestRecord };
 
 export class ModelEffects implements ModelPort {
@@ -53,7 +67,7 @@ export class ModelEffects implements ModelPort {
   }
 
   async ask(effect: ModelEffect, io: ModelIo): Promise<Outcome> {
-    const { clock, log, client } = this.#deps;
+    const { clock, log } = this.#deps;
     const { maxFirstByteMs: firstByteMs, maxIdleMs: idleMs, maxModelMs } = effect.run.limits;
     const deadlineAt = ownDeadline(effect.deadlineAt, maxModelMs);
     const clocks = new ModelClocks(clock, { firstByteMs, idleMs, deadlineAt }, io.signal);
@@ -66,13 +80,17 @@ export class ModelEffects implements ModelPort {
       const built = this.#build(effect, io);
       if (built === null) return this.#broken("The conversation's agent is not part of this deployment.");
       if (clocks.ended === "aborted") return this.#unsent(built.model);
-      const { body, model, parameters } = built;
-      const digest = this.#deps.sha256(body);
-      const reading = await readAnswer({ client, clock, clocks, body, onText });
-      clocks.answered();
-      const asked = { body, model, request: { digest: await digest, model, parameters } };
-      if (reading.kind === "answer") return await this.#answered(effect, io, clocks, asked, reading);
-      return this.#unanswered(asked, reading);
+      const reserved = await this.#reserve(effect, built);
+      if (!reserved.ok)
+        return { result: { kind: "no_budget", reason: "budget", retryAt: reserved.retryAt }, payloads: [] };
+      let outcome: Outcome | null = null;
+      try {
+        if (!io.signal.aborted) outcome = await this.#send(effect, io, clocks, built, onText);
+        outcome ??= this.#unsent(built.model);
+        return outcome;
+      } finally {
+        this.#settle(reserved, io, built, outcome, shown);
+      }
     } catch (error) {
       log.error("model_effect_failed", error, { effectId: effect.id, attempt: effect.attempt });
       return this.#broken("The service failed while it asked the model.", shown);
@@ -81,7 +99,51 @@ export class ModelEffects implements ModelPort {
     }
   }
 
-  #build(effect: ModelEffect, io: ModelIo) {
+  lost(effect: ModelEffect, io: Pick<ModelIo, "state" | "transcript">, text: string): Usage {
+    const built = this.#build(effect, io);
+    const { prices, client, budget } = this.#deps;
+    const usage = usageOfLost({ prices, model: built?.model ?? client.model, body: built?.body ?? "" }, text);
+    budget?.lost({ tenantId: effect.run.principal.tenantId, id: attemptOf(effect) }, usage);
+    return usage;
+  }
+
+  async #send(effect: ModelEffect, io: ModelIo, clocks: ModelClocks, built: Built, onText: ModelIo["onText"]) {
+    const { clock, client, sha256 } = this.#deps;
+    const { body, model, parameters } = built;
+    const digest = sha256(body);
+    const reading = await readAnswer({ client, clock, clocks, body, onText });
+    clocks.answered();
+    const asked = { body, model, request: { digest: await digest, model, parameters } };
+    if (reading.kind === "answer") return this.#answered(effect, io, clocks, asked, reading);
+    return this.#unanswered(asked, reading);
+  }
+
+  #reserve(effect: ModelEffect, { body, model }: Built): Promise<ReservedCall> | ReservedCall {
+    const { budget } = this.#deps;
+    if (!budget) return { ok: true, settle: () => Promise.resolve([]) };
+    const { tenantId } = effect.run.principal;
+    const conversationId = conversationOf(effect.run.id);
+    return budget.reserve({
+      tenantId,
+      conversationId,
+      id: attemptOf(effect),
+      model,
+      body,
+      deadlineAt: effect.deadlineAt,
+    });
+  }
+
+  /** Whatever became of it is paid; nobody waits for that. */
+  #settle(reserved: Reserved, io: ModelIo, built: Built, outcome: Outcome | null, shown: string): void {
+    const told = outcome && "usage" in outcome.result ? outcome.result.usage : null;
+    const usage = told ?? usageOfLost({ ...this.#deps, ...built }, shown);
+    void reserved
+      .settle(usage)
+      .then((warnings) => warnings.forEach((warning) => io.warned?.(warning)))
+      .catch((error: unknown) => this.#deps.log.error("settlement_failed", error));
+  }
+
+  #build(effect: ModelEffect, io: Pick<ModelIo, "state" | "transcript">): Built | null {
     const { identity } = io.state;
     const agent = this.#deps.agentOf(identity?.agent ?? "");
     if (!agent) return null;

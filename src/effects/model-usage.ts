@@ -55,5 +55,11 @@ export function usageOf({ prices, model, body, answer }: Spent): Usage {
   };
 }
 
+/** Of an answer that nobody heard to its end: what was sent, and as much as was shown. */
+export function usageOfLost(spent: Omit<Spent, "answer">, text: string): Usage {
+  const tokens = { inputTokens: estimateTokens(spent.body ?? ""), outputTokens: estimateTokens(text) };
+  return { ...tokens, costMicroUsd: costOf(spent.prices, spent.model, tokens), estimated: true, model: spent.model };
+}
+
 const writtenOf = ({ text, reasoning, refusal, toolCalls }: DecodedAnswer): string =>
   [text, reasoning, refusal, ...toolCalls.flatMap((call) => [call.name, call.arguments])].join("");

@@ -12,7 +12,6 @@ export type Pattern = "same_call" | "ping_pong" | "no_progress";
 export interface Repeated {
   readonly pattern: Pattern;
   readonly tool: string;
-  /** Comparable with `maxSameFailure`. */
   readonly figure: number;
 }
 
@@ -61,18 +60,20 @@ const calledBetween = (streaks: readonly Streak[], tool: string): readonly Strea
   streaks.map((one) => (one.tool === tool || one.between ? one : { ...one, between: true }));
 
 /**
- * What is repeated most, where anything is. Going back to a tool after another one counts as the same failure again;
- * changed arguments alone are forgiven once, because correcting them is what a model is expected to do.
+ * A failure that has been repeated too often, or null. Going back to a tool after another one counts as the same failure
+ * again; changed arguments alone are forgiven once more, because correcting them is what a model is expected to do.
  */
-export function repeated(run: Failing): Repeated | null {
-  const same = run.failures.map(({ fingerprint, count }) => of("same_call", toolIn(fingerprint), count));
-  const back = run.streaks.map(({ tool, returns }) => of("ping_pong", tool, returns > 0 ? returns + 1 : 0));
-  const jittered = run.streaks.map(({ tool, steps }) => of("no_progress", tool, steps - 1));
-  const all = [...same, ...back, ...jittered];
-  return all.reduce<Repeated | null>((worst, one) => (one.figure > (worst?.figure ?? 0) ? one : worst), null);
+export function repeated(run: Failing, bound: number): Repeated | null {
+  const all = [
+    ...run.failures.map(({ fingerprint, count }) => of("same_call", toolIn(fingerprint), count, bound)),
+    ...run.streaks.map(({ tool, returns }) => of("ping_pong", tool, returns > 0 ? returns + 1 : 0, bound)),
+    ...run.streaks.map(({ tool, steps }) => of("no_progress", tool, steps, bound + 1)),
+  ];
+  return all.find((one) => one !== null) ?? null;
 }
 
-const of = (pattern: Pattern, tool: string, figure: number): Repeated => ({ pattern, tool, figure });
+const of = (pattern: Pattern, tool: string, figure: number, from: number): Repeated | null =>
+  figure >= from ? { pattern, tool, figure } : null;
 
 /** A fingerprint begins with the tool's name, which has no colon. */
 const toolIn = (fingerprint: string): string => fingerprint.slice(0, Math.max(0, fingerprint.indexOf(":")));

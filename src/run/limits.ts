@@ -21,10 +21,9 @@ export interface Trip {
 /** The first limit that forbids another model call, in the order in which people can act on it; or null. */
 export function tripped(state: State, run: RunState): Trip | null {
   const { limits, usage } = run;
-  const again = repeated(run);
-  if (again && again.figure >= limits.maxSameFailure) {
-    return { limit: "maxSameFailure", bound: limits.maxSameFailure, code: "tool_circuit_open", ...again };
-  }
+  const { maxSameFailure } = limits;
+  const again = repeated(run, maxSameFailure);
+  if (again) return { limit: "maxSameFailure", bound: maxSameFailure, code: "tool_circuit_open", ...again };
   const checks: readonly (readonly [LimitName, number, StopCode])[] = [
     ["maxToolErrors", run.toolErrors, "tool_circuit_open"],
     ["maxSteps", run.steps, "step_limit"],

@@ -124,7 +124,7 @@ describe("Other arguments, the same failure, and no progress", () => {
   test("is stopped at the third try", () => {
     const played = play(jitter("format", 20, "bad"));
     expect(played.steps).toBe(3);
-    expect(tripOf(played)).toMatchObject({ limit: "maxSameFailure", pattern: "no_progress", figure: 2, bound: 2 });
+    expect(tripOf(played)).toMatchObject({ limit: "maxSameFailure", pattern: "no_progress", figure: 3, bound: 2 });
   });
 
   test("is not cut when the arguments are put right at the second or third try", () => {
@@ -166,11 +166,11 @@ test("More of the same may be granted, and then it trips later", () => {
   for (const n of [1, 2, 3]) driver.plan(call("format", `try-${n}`)).tool(n, failedAnswer);
   expect(driver.event("limit.tripped").data).toMatchObject({ limit: "maxSameFailure", ask: true });
   driver.continue("maxSameFailure", "continue");
-  expect(driver.run.limits.maxSameFailure).toBe(4);
-  driver.plan(call("format", "try-4")).tool(4, failedAnswer);
-  expect(driver.event("step.started").data.n).toBe(5);
-  driver.plan(call("format", "try-5")).tool(5, failedAnswer);
-  expect(driver.event("limit.tripped").data).toMatchObject({ pattern: "no_progress", figure: 4, bound: 4 });
+  expect(driver.run.limits.maxSameFailure).toBe(5);
+  for (const n of [4, 5]) driver.plan(call("format", `try-${n}`)).tool(n, failedAnswer);
+  expect(driver.event("step.started").data.n).toBe(6);
+  driver.plan(call("format", "try-6")).tool(6, failedAnswer);
+  expect(driver.event("limit.tripped").data).toMatchObject({ pattern: "no_progress", figure: 6, bound: 5 });
 });
 
 test("A loop of any kind ends by maxSteps at the latest", () => {

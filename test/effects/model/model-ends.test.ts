@@ -54,7 +54,7 @@ test("a slow answer that goes on is not idle, but has a total", async () => {
   const slow = { text: Array.from({ length: 40 }, (_, i) => `w${i}`).join(" "), delayMs: 200 } as const;
   const whole = await asked(slow, { limits: { maxIdleMs: 300, maxFirstByteMs: 300 } });
   expect(whole.result).toMatchObject({ kind: "answered", verdict: "final" });
-  const cut = await asked(slow, { limits: { maxIdleMs: 300 }, deadlineMs: 300 });
+  const cut = await asked({ ...slow, delayMs: 1_000 }, { limits: { maxIdleMs: 1_000 }, deadlineMs: 1_500 });
   expect(cut.result).toMatchObject({ kind: "failed", stop: { code: "model_timeout" } });
   expect(cut.text.length).toBeGreaterThan(0);
 });

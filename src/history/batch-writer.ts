@@ -7,7 +7,7 @@
 import type { Log, OutboxJournal } from "../actor/ports.ts";
 import type { Event } from "../protocol/events.ts";
 import type { Destination, Landed } from "./destination.ts";
-import { leaveOut, noHole, project } from "./project.ts";
+import { effectsOf, joined, leaveOut, noHole, type Projected } from "./project.ts";
 import type { Statement, Subject } from "./statement.ts";
 
 /** With the question where the history stands it makes 50. */
@@ -48,8 +48,21 @@ export class BatchWriter {
 
   /** The first of these events that go into one batch together, at least one. */
   fitting(events: readonly Event[]): readonly Event[] {
-    let fit = events;
-    while (fit.length > 1 && isTooMuch(this.#statements(fit) ?? [])) fit = fit.slice(0, Math.floor(fit.length * 0.7));
+    const list: Projected[] = [];
+    // For the move beyond the last.
+    let count = 1;
+    let chars = 0;
+    for (const event of events) {
+      const one = this.#projected(event);
+      if (!one) break;
+      count +=
+        one.effects.length + (one.effects.length > 0 && list.length > 0 ? 1 : 0) + Number(this.#aside.has(event.seq));
+      chars += charsOf(one.effects);
+      if (list.length > 0 && (count > BATCH_STATEMENTS || chars > BATCH_CHARS)) break;
+      list.push(one);
+    }
+    const fit = events.slice(0, Math.max(1, list.length));
+    this.#fitted = { events: fit, list: list.length > 0 ? list : null };
     return fit;
   }
 
@@ -120,6 +133,8 @@ export class BatchWriter {
   }
 
   #refusal = "";
+  /** What was made to find out what fits. */
+  #fitted: { readonly events: readonly Event[]; readonly list: readonly Projected[] | null } | null = null;
 
   /** null: refused, and it is not the weather. */
   async #try(statements: readonly Statement[]): Promise<Landed | null> {
@@ -135,15 +150,24 @@ export class BatchWriter {
 
   /** null: one of them cannot be put in rows at all. */
   #statements(events: readonly Event[]): Statement[] | null {
-    const { journal, log } = this.#ports;
+    const list = this.#fitted?.events === events ? this.#fitted.list : this.#all(events);
+    this.#fitted = null;
+    if (!list) return null;
     const again = events.filter(({ seq }) => this.#aside.has(seq));
+    return [...joined(this.#subject, list), ...again.map(({ seq }) => noHole(this.#subject, seq))];
+  }
+
+  #all(events: readonly Event[]): readonly Projected[] | null {
+    const list = events.map((event) => this.#projected(event)).filter((one) => one !== null);
+    return list.length === events.length ? list : null;
+  }
+
+  #projected(event: Event): Projected | null {
+    const { journal, log } = this.#ports;
     try {
-      return [
-        ...project(this.#subject, events, (digest) => journal.payload(digest)),
-        ...again.map(({ seq }) => noHole(this.#subject, seq)),
-      ];
+      return { event, effects: effectsOf(this.#subject, event, (digest) => journal.payload(digest)) };
     } catch (error) {
-      log.error("history_projection_failed", error, { seq: events[0]?.seq, events: events.length });
+      log.error("history_projection_failed", error, { seq: event.seq, type: event.type });
       return null;
     }
   }
@@ -158,9 +182,9 @@ export async function mustTakeWrites(destination: Destination, subject: Subject,
   }
 }
 
-function isTooMuch(statements: readonly Statement[]): boolean {
+function charsOf(statements: readonly Statement[]): number {
   let chars = 0;
   for (const { params } of statements)
     for (const value of params) chars += typeof value === "string" ? value.length : 8;
-  return statements.length > BATCH_STATEMENTS || chars > BATCH_CHARS;
+  return chars;
 }

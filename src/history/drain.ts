@@ -66,8 +66,9 @@ export class HistoryDrain implements Projector {
     const writer = new BatchWriter(this.#ports, subject, (seq, refusals) => this.#holes.opened(seq, refusals));
     let cursor = journal.projectedSeq();
     let steppedBack = false;
+    let ahead: readonly Event[] = [];
     for (;;) {
-      const events = this.#after(cursor);
+      const events = ahead.length > 0 ? ahead : this.#after(cursor);
       if (events.length === 0) {
         const filled = await this.#holes.fill(subject);
         if (filled.kind === "behind") {
@@ -86,6 +87,9 @@ export class HistoryDrain implements Projector {
       }
       steppedBack = reached < first;
       cursor = reached;
+      // What did not fit is not read again, where it is what comes next.
+      const rest = events.slice(batch.length);
+      ahead = rest[0]?.seq === reached + 1 ? rest : [];
     }
   }
 

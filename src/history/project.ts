@@ -23,20 +23,32 @@ const LEAVE_OUT = `INSERT INTO holes (tenant_id, conversation_id, generation, se
 const NO_HOLE = `DELETE FROM holes WHERE ${OF_CONVERSATION} AND seq = ?4`;
 
 /** These events, which follow each other, with the cursor moved beyond them. */
-export function project(subject: Subject, events: readonly Event[], payloads: Payloads): Statement[] {
+export const project = (subject: Subject, events: readonly Event[], payloads: Payloads): Statement[] =>
+  joined(
+    subject,
+    events.map((event) => ({ event, effects: effectsOf(subject, event, payloads) })),
+  );
+
+/** An event with what it changes. */
+export interface Projected {
+  readonly event: Event;
+  readonly effects: readonly Statement[];
+}
+
+/** What each of them changes, with the cursor moved before each that changes anything, and beyond the last. */
+export function joined(subject: Subject, events: readonly Projected[]): Statement[] {
   const statements: Statement[] = [];
-  let from = events[0]?.seq ?? 0;
-  events.forEach((event, at) => {
-    const effects = effectsOf(subject, event, payloads);
+  let from = events[0]?.event.seq ?? 0;
+  events.forEach(({ event, effects }, at) => {
     const before = events[at - 1];
     if (effects.length > 0 && before) {
-      statements.push(move(subject, from, before));
+      statements.push(move(subject, from, before.event));
       from = event.seq;
     }
     statements.push(...effects);
   });
   const last = events.at(-1);
-  if (last) statements.push(move(subject, from, last));
+  if (last) statements.push(move(subject, from, last.event));
   return statements;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The journal of one conversation on its own SQLite: `commit` is the one function that opens a transaction for the log.
- * Must not decide anything, nor keep truth in memory: what it remembers (head, conversation id) is read again by the
- * next life of the object.
+ * Must not decide anything, nor keep truth in memory: what it remembers (head, identity, alarm, the outbox's cursor) is
+ * as the rows say, and is read again by the next life of the object.
  *
  * Keeps **I2**, **I8**, **I11** (nothing here awaits but `erase`). An object that was never initialised keeps no
  * tables: they are made in the transaction of the first commit.
@@ -22,6 +22,7 @@ import { isTerminal, type Event, type EventType } from "../protocol/events.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Page } from "../protocol/rpc.ts";
 import type { Run } from "../protocol/run.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { EMPTY, type State } from "../run/state.ts";
 import type { ActorMigration } from "../sql/actor-migrations.ts";
 import * as caches from "./caches.ts";
@@ -59,6 +60,10 @@ export class SqlJournal implements Journal, OutboxJournal, TicketBook {
   readonly #migrations: readonly ActorMigration[];
   /** undefined: not looked yet; null: looked, and there is nothing. */
   #opened: Opened | null | undefined;
+  /** These are asked for in every turn; undefined: not read yet. */
+  #alarmAt: number | null | undefined;
+  #projected: number | undefined;
+  #identity: State["identity"] = null;
 
   constructor(db: SqlDatabase, host: JournalHost, migrations: readonly ActorMigration[] = MIGRATIONS) {
     this.#db = db;
@@ -158,18 +163,25 @@ export class SqlJournal implements Journal, OutboxJournal, TicketBook {
   }
 
   alarmAt(): number | null {
-    const at = this.#look() ? readMeta(this.#db, "alarm_at") : null;
-    return at === null ? null : Number(at);
+    if (!this.#look()) return null;
+    if (this.#alarmAt === undefined) {
+      const at = readMeta(this.#db, "alarm_at");
+      this.#alarmAt = at === null ? null : Number(at);
+    }
+    return this.#alarmAt;
   }
 
   setAlarm(at: number): void {
     // First: where the row cannot be written, an alarm too many does no harm, and one that does not come does.
     this.#host.setAlarm(at);
     this.#write((db) => writeMeta(db, "alarm_at", String(at)));
+    this.#alarmAt = at;
   }
 
   alarmFired(): void {
-    if (this.#look()) clearMeta(this.#db, "alarm_at");
+    if (!this.#look()) return;
+    clearMeta(this.#db, "alarm_at");
+    this.#alarmAt = null;
   }
 
   burnTicket(nonce: string, expiresAt: number, now: number): boolean {
@@ -179,6 +191,8 @@ export class SqlJournal implements Journal, OutboxJournal, TicketBook {
 
   async erase(tombstone: Tombstone): Promise<void> {
     this.#opened = null;
+    this.#alarmAt = this.#projected = undefined;
+    this.#identity = null;
     const gone = this.#host.deleteAll();
     // In the turn of the deletion: a crash between the two would turn "erased" into "never was".
     writeTombstone(this.#db, tombstone);
@@ -196,17 +210,23 @@ export class SqlJournal implements Journal, OutboxJournal, TicketBook {
 
   unprojected(limit: number): EncodedEvent[] {
     const opened = this.#look();
-    return opened ? outbox.unprojected(this.#db, opened.conversationId, limit) : [];
+    if (!opened) return [];
+    const query = { after: this.projectedSeq(), limit, maxBytes: LIMITS.catchUpBytes };
+    return query.after < opened.head ? log.readEvents(this.#db, opened.conversationId, query) : [];
   }
 
   projectedSeq(): number {
-    return this.#look() ? outbox.projectedSeq(this.#db) : 0;
+    if (!this.#look()) return 0;
+    this.#projected ??= outbox.projectedSeq(this.#db);
+    return this.#projected;
   }
 
   markProjected(seq: number): void {
     const { head } = this.#required();
     if (seq > head) throw new RangeError(`event ${seq} is not in the log, which ends at ${head}`);
+    if (seq <= this.projectedSeq()) return;
     outbox.markProjected(this.#db, seq);
+    this.#projected = seq;
   }
 
   park(seq: number, reason: string): void {
@@ -222,9 +242,11 @@ export class SqlJournal implements Journal, OutboxJournal, TicketBook {
   }
 
   identity(): State["identity"] {
+    if (this.#identity) return this.#identity;
     const created = this.event(1)?.event;
     if (created?.type !== "conversation.created") return null;
     const { title: _title, ...identity } = created.data;
+    this.#identity = identity;
     return identity;
   }
 

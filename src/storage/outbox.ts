@@ -2,10 +2,9 @@
  * The outbox is a cursor over the log and the rows set aside (`parked`); there is no second copy of an event. It never
  * decides anything about a run (**I9**).
  */
-import type { EncodedEvent, OutboxJournal } from "../actor/ports.ts";
+import type { OutboxJournal } from "../actor/ports.ts";
 import { cutText } from "../protocol/text.ts";
 import { LIMITS } from "../protocol/limits.ts";
-import { readEvents } from "./event-log.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { numberIn, textIn, type SqlDatabase } from "./sql-database.ts";
 
@@ -18,13 +17,7 @@ const PARKED = "SELECT seq, reason, attempts FROM parked ORDER BY seq LIMIT 1000
 
 export const projectedSeq = (db: SqlDatabase): number => Number(readMeta(db, "projected_seq") ?? 0);
 
-export function markProjected(db: SqlDatabase, seq: number): void {
-  if (seq > projectedSeq(db)) writeMeta(db, "projected_seq", String(seq));
-}
-
-export function unprojected(db: SqlDatabase, conversationId: string, limit: number): EncodedEvent[] {
-  return readEvents(db, conversationId, { after: projectedSeq(db), limit, maxBytes: LIMITS.catchUpBytes });
-}
+export const markProjected = (db: SqlDatabase, seq: number): void => writeMeta(db, "projected_seq", String(seq));
 
 export function park(db: SqlDatabase, seq: number, reason: string): void {
   db.exec(PARK, seq, cutText(reason, LIMITS.reasonChars));

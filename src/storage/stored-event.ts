@@ -17,7 +17,7 @@ export const EVENT_COLUMNS = "seq, v, type, at, run_n, by_kind, by_id, codec, da
 export function storedEvent(row: Row, conversationId: string): EncodedEvent {
   const codec = textIn(row, "codec");
   if (codec !== "json") throw new TypeError(`event ${numberIn(row, "seq")} is written as ${codec}`);
-  const type = EventType.parse(row["type"]);
+  const type = typeIn(row);
   const v = numberIn(row, "v");
   const stored = textIn(row, "data");
   const data = v === EVENT_VERSION ? stored : JSON.stringify(upcast(type, v, JSON.parse(stored)));
@@ -30,11 +30,18 @@ export function storedEvent(row: Row, conversationId: string): EncodedEvent {
       type,
       at: isoOf(numberIn(row, "at")),
       ...(runN === null ? {} : { runId: runIdOf(conversationId, runN) }),
-      by: { kind: By.shape.kind.parse(row["by_kind"]), ...(id === null ? {} : { id }) },
+      by: { kind: kindIn(row), ...(id === null ? {} : { id }) },
     },
     data,
   );
 }
+
+// Looked up, not parsed: this is done for every row of every fold.
+const TYPES = new Map<unknown, EventType>(EventType.options.map((type) => [type, type]));
+const KINDS = new Map<unknown, By["kind"]>(By.shape.kind.options.map((kind) => [kind, kind]));
+
+const typeIn = (row: Row): EventType => TYPES.get(row["type"]) ?? EventType.parse(row["type"]);
+const kindIn = (row: Row): By["kind"] => KINDS.get(row["by_kind"]) ?? By.shape.kind.parse(row["by_kind"]);
 
 type Envelope = Parameters<typeof eventJson>[0];
 

@@ -39,6 +39,7 @@ export class Connections {
   readonly #sockets = new Map<string, SimSocket>();
   /** The last event that each user has seen. */
   readonly #cursors = new Map<string, Position>();
+  readonly #parsed = new Map<string, Frame>();
   /** Nobody comes back any more. */
   over = false;
 
@@ -111,7 +112,8 @@ export class Connections {
 
   #accept(life: Life, user: string, watcher: Watcher, connection: Connection, greeting: readonly string[]): void {
     const { kernel, object, delay, weight } = this.#deps;
-    const world = { kernel, gate: (run: () => void) => object.gate(object.life ?? life, run), delay, weight };
+    const parse = (text: string) => this.#parse(text);
+    const world = { kernel, gate: (run: () => void) => object.gate(object.life ?? life, run), delay, weight, parse };
     const peer = {
       heard: (frame: Frame) => this.#heard(user, frame),
       ended: () => this.#ended(user, socket),
@@ -120,6 +122,14 @@ export class Connections {
     object.sockets.push(socket);
     this.#sockets.set(user, socket);
     for (const frame of greeting) socket.send(frame);
+  }
+
+  #parse(text: string): Frame {
+    const known = this.#parsed.get(text);
+    if (known) return known;
+    const frame = JSON.parse(text) as Frame;
+    this.#parsed.set(text, frame);
+    return frame;
   }
 
   #ended(user: string, socket: SimSocket): void {

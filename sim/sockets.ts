@@ -16,6 +16,8 @@ export interface SocketWorld {
   /** Held until everything before it is durable. */
   gate(run: () => void): void;
   delay(): number;
+  /** Everybody who is sent the same text hears the same frame. */
+  parse(text: string): Frame;
   /** How many bytes of buffer one character counts for. */
   readonly weight: number;
 }
@@ -24,7 +26,9 @@ export class SimSocket implements SocketLike {
   readonly connection: Connection;
   readonly #world: SocketWorld;
   readonly #peer: SocketPeer;
+  /** As JSON, which is all that outlives the object's memory; parsed once for all who ask. */
   #kept: string;
+  #watcher: Watcher | null = null;
   #unread = 0;
   #lastAt = 0;
   #pausedUntil = 0;
@@ -44,10 +48,12 @@ export class SimSocket implements SocketLike {
   }
 
   get watcher(): Watcher | null {
-    return JSON.parse(this.#kept) as Watcher;
+    this.#watcher ??= JSON.parse(this.#kept) as Watcher;
+    return this.#watcher;
   }
 
   keep(watcher: Watcher): void {
+    this.#watcher = null;
     this.#kept = JSON.stringify(watcher);
   }
 
@@ -57,7 +63,7 @@ export class SimSocket implements SocketLike {
     this.#world.gate(() => {
       this.#deliver(() => {
         this.#unread -= text.length;
-        const frame = JSON.parse(text) as Frame;
+        const frame = this.#world.parse(text);
         this.connection.frames.push({ text, frame });
         this.#peer.heard(frame);
       });

@@ -27,7 +27,7 @@ export interface StoreHandle {
 
 export class SimStore {
   readonly #sqlite = new DatabaseSync(":memory:");
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
   readonly #now: () => number;
   #open = false;
   #depth = 0;
@@ -76,12 +76,15 @@ export class SimStore {
 
   exec(sql: string, ...params: SqlValue[]): Record<string, unknown>[] {
     if (params.length > 100) throw new RangeError("too many parameters");
-    if (!isRead(sql)) this.#write();
-    if (params.length === 0 && sql.includes(";")) {
+    const known = this.#statements.get(sql);
+    if (!known && params.length === 0 && sql.includes(";")) {
+      this.#write();
       this.#sqlite.exec(sql);
       return [];
     }
-    return this.#prepared(sql).all(...params.map((one) => (one instanceof ArrayBuffer ? new Uint8Array(one) : one)));
+    const { statement, reads } = known ?? this.#prepare(sql);
+    if (!reads) this.#write();
+    return statement.all(...params.map((one) => (one instanceof ArrayBuffer ? new Uint8Array(one) : one)));
   }
 
   transactionSync<T>(run: () => T): T {
@@ -159,10 +162,17 @@ export class SimStore {
   }
 
   #prepared(sql: string): StatementSync {
-    const known = this.#statements.get(sql) ?? this.#sqlite.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
+    return (this.#statements.get(sql) ?? this.#prepare(sql)).statement;
+  }
+
+  #prepare(sql: string): Prepared {
+    const prepared = { statement: this.#sqlite.prepare(sql), reads: /^\s*SELECT\b/i.test(sql) };
+    this.#statements.set(sql, prepared);
+    return prepared;
   }
 }
 
-const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql);
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly reads: boolean;
+}

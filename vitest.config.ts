@@ -2,6 +2,17 @@ import { readFile } from "node:fs/promises";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
+/** Tenants of the Worker's tests that have little, each for one purpose; all others have no limits. */
+const TENANT_BUDGETS = {
+  "few tokens": { tokensPerHour: 3_000 },
+  "one call": { tokensPerHour: 600 },
+  "fifty runs": { tokensPerHour: 20_000 },
+  "random ends": { tokensPerHour: 100_000_000 },
+  "turn by turn": { tokensPerHour: 2_200 },
+  "two at once": { concurrentRuns: 2 },
+  warned: { tokensPerDay: 4_000 },
+};
+
 /** In plain Node, `.sql` files are text modules too, as wrangler makes them for the Worker. */
 const sqlAsText = {
   name: "sql-as-text",
@@ -42,6 +53,10 @@ export default defineConfig({
                 WATCHDOG_MS: "1000",
                 CHECKPOINT_MS: "50",
                 OUTBOX_MS: "200",
+                TENANT_BUDGETS: JSON.stringify(TENANT_BUDGETS),
+                BUDGET_OUTPUT_TOKENS: "400",
+                BUDGET_RETRY_MS: "300",
+                BUDGET_LEASE_MS: "1000",
               },
             },
           })),

@@ -14,7 +14,6 @@ import type { Message } from "../../../src/protocol/message.ts";
 import type { Run } from "../../../src/protocol/run.ts";
 import type { ToolResult } from "../../../src/protocol/tool-result.ts";
 import { provider } from "./fakes.ts";
-import { TENANT } from "./people.ts";
 import { loggedErrors } from "./log.ts";
 import type { Talk } from "./talk.ts";
 
@@ -129,7 +128,7 @@ async function historyAgrees(
   runs: readonly Run[],
   messages: readonly Message[],
 ): Promise<void> {
-  const history = historyFor(env.HISTORY, TENANT);
+  const history = historyFor(env.HISTORY, talk.person.tenantId);
   const reader = { userId: talk.person.userId };
   await vi.waitFor(
     async () => {

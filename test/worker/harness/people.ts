@@ -6,6 +6,7 @@ export const ORIGIN = "https://holdpoint.test";
 export const TENANT = "development";
 
 export interface Person {
+  readonly tenantId: string;
   readonly userId: string;
   readonly token: string;
   readonly client: HoldpointClient;
@@ -30,11 +31,11 @@ export interface CallInit {
 
 const toWorker = (input: RequestInfo | URL, init?: RequestInit) => exports.default.fetch(new Request(input, init));
 
-export async function signIn(userId = `user-${crypto.randomUUID()}`): Promise<Person> {
+export async function signIn(userId = `user-${crypto.randomUUID()}`, tenantId = TENANT): Promise<Person> {
   const response = await toWorker(`${ORIGIN}/dev/token`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ userId, tenantId: TENANT }),
+    body: JSON.stringify({ userId, tenantId }),
   });
   const { token } = (await response.json()) as { token: string };
   const client = new HoldpointClient({ baseUrl: ORIGIN, token: () => token, fetch: toWorker as typeof fetch });
@@ -52,7 +53,7 @@ export async function signIn(userId = `user-${crypto.randomUUID()}`): Promise<Pe
     const { status, headers, ...response } = await whole(await call(method, path, init));
     return { status, headers, body: JSON.parse(response.text === "" ? "{}" : response.text) as Answered["body"] };
   };
-  return { userId, token, client, call, ask };
+  return { tenantId, userId, token, client, call, ask };
 }
 
 const whole = async (response: Response) => ({

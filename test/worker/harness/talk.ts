@@ -10,7 +10,7 @@ import type { ToolCall } from "../../../src/protocol/tool-call.ts";
 import { stubFor } from "../../../src/edge/stub-for.ts";
 import type { Answer } from "../../support/answer-script.ts";
 import { backend, chatIn, provider, type ChatRequest } from "./fakes.ts";
-import { signIn, TENANT, type Answered, type Person } from "./people.ts";
+import { signIn, type Answered, type Person } from "./people.ts";
 import { Watcher } from "./watcher.ts";
 
 export type TerminalEvent = EventOf<(typeof TERMINAL_EVENTS)[number]>;
@@ -71,7 +71,7 @@ export class Talk {
   }
 
   stub() {
-    return stubFor(env, { id: TENANT }, this.id);
+    return stubFor(env, { id: this.person.tenantId }, this.id);
   }
 
   script(...queue: Answer[]): Promise<void> {

@@ -12,8 +12,18 @@ export function commit(): string {
   }
 }
 
-/** Prints the last line and ends the process: non-zero unless everything held. */
-export function finish(ok: boolean, figures: Record<string, unknown>): never {
-  console.log(JSON.stringify({ ok, commit: commit(), at: new Date().toISOString(), ...figures }));
+/**
+ * Prints the last line and ends the process: non-zero unless everything held.
+ *
+ * @param keep given the same object, before it is printed
+ */
+export function finish(
+  ok: boolean,
+  figures: Record<string, unknown>,
+  keep: (report: object) => void = () => undefined,
+): never {
+  const report = { ok, commit: commit(), at: new Date().toISOString(), ...figures };
+  keep(report);
+  console.log(JSON.stringify(report));
   process.exit(ok ? 0 : 1);
 }

@@ -1,0 +1,18 @@
+/** A workload: what is asked of every side, and which figures it leaves behind. Times are microseconds. */
+import type { Times } from "../model/model.ts";
+import type { Side } from "../measure/side.ts";
+
+export interface Surroundings {
+  readonly sides: readonly Side[];
+  readonly quick: boolean;
+  /** When the model was asked, and the tool called. */
+  readonly times: (run: string) => Promise<Times>;
+  /** Resolves when the run's caller has hung up at the model. */
+  readonly aborted: (run: string) => Promise<Times>;
+}
+
+export interface Workload {
+  readonly name: string;
+  readonly about: string;
+  readonly run: (surroundings: Surroundings) => Promise<void>;
+}

@@ -1,6 +1,6 @@
 /**
  * One request to a backend that speaks JSON, and what its answer proves. Whatever leaves it open whether the other side
- * acted (no answer, a 5xx or 408, a cut, unreadable or overlong body) is thrown as `AmbiguousOutcome`; what returns is
+ * acted (no answer, a 5xx, 408, 425 or 429, a cut, unreadable or overlong body) is thrown as `AmbiguousOutcome`; what returns is
  * a whole answer that the other side gave on purpose. Follows no redirect: a repeated POST would be a second act.
  */
 import { AmbiguousOutcome, type ToolFailure } from "./outcome.ts";
@@ -13,6 +13,8 @@ export interface JsonCall {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
+  /** Of 425, 429 and 503: what this backend says only of a request on which it has not acted. */
+  readonly beforeActing?: readonly number[];
 }
 
 export interface JsonAnswer {
@@ -28,8 +30,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export async function callJson(call: JsonCall): Promise<JsonAnswer> {
   const { status, text } = await exchange(call);
   const body = parse(text);
-  // A 408 is a gateway's or server's time-out: by then the request may have been passed on.
-  if (status >= 500 || status === 408) {
+  if (leavesOpen(status) && !call.beforeActing?.includes(status)) {
     throw new AmbiguousOutcome({
       code: codeOf(body) ?? "GATEWAY_UNAVAILABLE",
       message: `The backend failed (HTTP ${status}).`,
@@ -41,6 +42,12 @@ export async function callJson(call: JsonCall): Promise<JsonAnswer> {
   if (body === BROKEN) throw badResponse(`The backend's answer (HTTP ${status}) was no JSON.`, { status, body: text });
   return { status, body, text };
 }
+
+/**
+ * A 408 is the time-out of somebody on the way, who may have passed the request on. "Too early" and "too many requests"
+ * ask for the same request again; where a gateway says so for a backend behind it, that may have acted.
+ */
+const leavesOpen = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429;
 
 /** The backend answered, and not as agreed: it may have acted all the same. */
 export const badResponse = (message: string, http?: ToolFailure["http"]): AmbiguousOutcome =>

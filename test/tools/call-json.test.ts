@@ -28,7 +28,7 @@ const doubt = async (url: string) => {
   return error.failure;
 };
 
-test.each([200, 201, 400, 401, 404, 409, 422, 429])(
+test.each([200, 201, 400, 401, 404, 409, 422])(
   "a whole answer with status %i is what the other side said",
   async (status) => {
     const url = await answering((res) => res.writeHead(status).end('{"code":"X"}'));
@@ -59,6 +59,23 @@ test("a 5xx leaves it open, with the other side's own code where it has one", as
 test("a 408 leaves it open: somebody on the way had waited long enough", async () => {
   const late = await answering((res) => res.writeHead(408).end());
   expect(await doubt(late)).toMatchObject({ code: "GATEWAY_UNAVAILABLE", retryable: true, http: { status: 408 } });
+});
+
+test.each([425, 429])("a %i leaves it open: it asks for the same request again", async (status) => {
+  const busy = await answering((res) => res.writeHead(status).end('{"code":"BUSY"}'));
+  expect(await doubt(busy)).toMatchObject({ code: "BUSY", retryable: true, layer: "gateway", http: { status } });
+});
+
+test("what a backend is known to say before it acts is its word, and no other status with it", async () => {
+  const call = async (status: number) => {
+    const url = await answering((res) => res.writeHead(status).end('{"code":"BUSY"}'));
+    const { signal } = new AbortController();
+    return callJson({ fetch, url, method: "POST", body: {}, signal, beforeActing: [429, 503] });
+  };
+  expect(await call(429)).toMatchObject({ status: 429 });
+  expect(await call(503)).toMatchObject({ status: 503 });
+  await expect(call(425)).rejects.toBeInstanceOf(AmbiguousOutcome);
+  await expect(call(502)).rejects.toBeInstanceOf(AmbiguousOutcome);
 });
 
 test("a success that cannot be read leaves it open", async () => {

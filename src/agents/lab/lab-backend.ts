@@ -42,7 +42,7 @@ export function outcomeOf<S extends z.ZodType>(schema: S, { status, body, text }
     const code = codeOf(body) ?? `HTTP_${status}`;
     const layer = code.startsWith("GATEWAY_") ? "gateway" : "tool";
     const message = `The backend refused (HTTP ${status}).`;
-    return refused(code, message, { retryable: status === 429, layer, http });
+    return refused(code, message, { layer, http });
   }
   const parsed = schema.safeParse(body);
   if (parsed.success) return ok(parsed.data);

@@ -124,7 +124,7 @@ function theRow(rows: readonly StoredPlan[], id: string): StoredPlan {
 async function refusalOf({ status, body, text }: JsonAnswer, key: string): Promise<ToolFailure> {
   const http = { status, body: text };
   const own = codeOf(body);
-  const refusal = { layer: "gateway", http, retryable: status === 429 } as const;
+  const refusal = { layer: "gateway", http, retryable: false } as const;
   if (status === 401) {
     const which = key === "" ? "no key was sent" : `key sha256:${(await hexDigest(key)).slice(0, 8)}`;
     return {

@@ -83,7 +83,8 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   /** A change of standing reaches this conversation. Asked of one that was never made, it leaves nothing behind. */
   async swept({ tenantId, userId, kind }: SweepOrder): Promise<Swept> {
     const { actor, publisher } = this.#life ?? (await this.#opened());
-    if (kind !== "deactivated" || actor.state.identity?.tenantId !== tenantId) return { runs: 0, sockets: 0 };
+    if (actor.state.identity?.tenantId !== tenantId) return { runs: 0, sockets: 0 };
+    if (kind !== "deactivated") return { runs: actor.pause(kind === "paused"), sockets: 0 };
     // First the sockets: those who are out are not told how their runs end.
     const sockets = publisher.close(CLOSE.forbidden, "deactivated", userId);
     return { runs: actor.deactivate(tenantId, userId), sockets };

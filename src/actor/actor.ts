@@ -14,6 +14,7 @@ import { reject, type Rejection, type Result } from "../protocol/problems.ts";
 import type { Role } from "../protocol/roles.ts";
 import { seenRun } from "../protocol/redaction.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
+import { isoOf } from "../protocol/time.ts";
 import { checkVisible, NOT_FOUND } from "../run/authority.ts";
 import { nextDeadline } from "../run/deadlines.ts";
 import type { Facts } from "../run/inputs.ts";
@@ -65,7 +66,8 @@ export class ConversationActor {
   constructor(ports: ActorPorts) {
     const { journal, clock, publisher, settings } = ports;
     this.#ports = ports;
-    this.#lifeId = ports.generation();
+    // Later lives have greater names: the register tells by them whose claim comes too late.
+    this.#lifeId = `${isoOf(clock.now())} ${ports.generation()}`;
     this.#streaming = new StreamingText(journal, publisher, clock, settings.checkpointMs);
     this.#reminders = new Reminders(journal, clock, settings, ports.signIns);
     this.#outbox = new Outbox({
@@ -193,6 +195,11 @@ export class ConversationActor {
     if (state.identity?.tenantId !== tenantId) return 0;
     return this.#writer.turn({ input: { type: "deactivated", ...(userId === undefined ? {} : { userId }) } }).events
       .length;
+  }
+
+  /** Nothing starts until it goes on. @returns how many runs had to be told */
+  pause(paused: boolean): number {
+    return Math.min(1, this.#writer.turn({ input: { type: paused ? "paused" : "resumed" } }).events.length);
   }
 
   /** There may be room again: who waits for it asks. */

@@ -25,6 +25,7 @@ const RESUME = update("status = 'running', deadline_at = ?6");
 const CANCEL = update("cancel_requested_at = ?6, awaits_continuation = 0, awaits_budget = 0");
 const STEP = update("steps = max(steps, ?6), awaits_budget = 0");
 const AWAIT_BUDGET = update("awaits_budget = 1");
+const HAVE_BUDGET = update("awaits_budget = 0");
 const AWAIT_CONTINUATION = update("awaits_continuation = ?6");
 const SPEND = update(`input_tokens = input_tokens + ?6, output_tokens = output_tokens + ?7,
   cached_input_tokens = cached_input_tokens + ?8, reasoning_tokens = reasoning_tokens + ?9,
@@ -104,6 +105,14 @@ export const spent = (
 export const awaitsBudget = (subject: Subject, { seq, runId = "" }: EventOf<"budget.awaited">): Statement[] => [
   guarded(subject, seq, AWAIT_BUDGET, numberOf(runId)),
 ];
+
+/** A paused tenant's run waits for its budget, whatever else it waits for. */
+export const paused = (
+  subject: Subject,
+  { seq, runId }: EventOf<"tenant.paused" | "tenant.resumed">,
+  waits: boolean,
+): Statement[] =>
+  runId === undefined ? [] : [guarded(subject, seq, waits ? AWAIT_BUDGET : HAVE_BUDGET, numberOf(runId))];
 
 export const awaitsContinuation = (
   subject: Subject,

@@ -137,6 +137,10 @@ export function effectsOf(subject: Subject, event: Event, payloads: Payloads): S
       return call.resolved(subject, event);
     case "tool_call.late_result":
       return call.late(subject, event);
+    case "tenant.paused":
+      return run.paused(subject, event, true);
+    case "tenant.resumed":
+      return run.paused(subject, event, false);
     case "budget.warned":
     case "context.trimmed":
       return [];

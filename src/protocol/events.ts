@@ -232,6 +232,9 @@ export const EVENT_DATA = {
   }),
   "limit.continued": z.object({ limit: z.string(), decision: z.enum(["continue", "stop"]), bound: z.number(), by: By }),
   "budget.awaited": z.object({ expiresAt: Time, retryAt: Time.optional(), reason: z.enum(["budget", "paused"]) }),
+  /** Of the whole tenant, told to conversations that have runs: nothing of them starts until it is resumed. */
+  "tenant.paused": z.object({}),
+  "tenant.resumed": z.object({}),
   "budget.warned": z.object({ percent: z.int(), scope: z.string() }),
   "context.trimmed": z.object({ messages: z.int(), reason: z.string() }),
   "handover.requested": z.object({ reason: z.string() }),

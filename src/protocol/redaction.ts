@@ -66,6 +66,8 @@ export const VIEWER_KEEPS: { readonly [T in EventType]: Keep<T> } = {
   "limit.tripped": "whole",
   "limit.continued": "whole",
   "budget.awaited": "whole",
+  "tenant.paused": "whole",
+  "tenant.resumed": "whole",
   "budget.warned": {},
   "context.trimmed": {},
   "handover.requested": "whole",

@@ -28,7 +28,8 @@ function once(draft: Draft): boolean {
   if (!run) return startNext(draft);
   if (run.halt) return endIfSettled(draft, run);
   if (draft.state.handover.state === "active" || run.continuation || run.budget?.waiting) return false;
-  if (startCall(draft, run)) return true;
+  // While the tenant is paused nothing starts, but what has come to its end ends.
+  if (!draft.state.paused && startCall(draft, run)) return true;
   if (!run.calls.every(hasEnded)) return false;
   return nextStep(draft, run);
 }
@@ -36,7 +37,7 @@ function once(draft: Draft): boolean {
 function startNext(draft: Draft): boolean {
   const { state } = draft;
   const [run] = state.queue;
-  if (!run || state.deleted || state.handover.state === "active") return false;
+  if (!run || state.deleted || state.paused || state.handover.state === "active") return false;
   draft.emit("run.started", SYSTEM, { deadlineAt: isoOf(draft.now + run.limits.maxRunMs) }, run.id);
   if (!run.continues) sayAsUser(draft, run);
   return true;
@@ -135,12 +136,13 @@ export function startAttempt(
 function nextStep(draft: Draft, run: RunState): boolean {
   const { step } = run;
   if (step?.phase === "asking") return false;
-  if (step?.phase === "paused") return askAgain(draft, run);
+  if (step?.phase === "paused") return !draft.state.paused && askAgain(draft, run);
   if (step && expiredUndecided(run)) {
     endRun(draft, run, stopOf("confirmation_expired", "Nobody decided in time."));
     return true;
   }
   const hit = tripped(draft.state, run);
+  if (!hit && draft.state.paused) return false;
   if (hit) trip(draft, run, hit);
   else ask(draft, run, (step?.n ?? 0) + 1, 1, messageIdOf(conversationIdOf(draft), draft.state.messageCount + 1));
   return true;

@@ -24,7 +24,7 @@ function runTimes(state: State, run: RunState): number[] {
     run.continuation?.expiresAt,
     run.budget?.waiting ? run.budget.expiresAt : null,
     // A person has the conversation: nothing is asked, so a window that comes makes nothing due.
-    run.budget?.waiting && state.handover.state !== "active" ? run.budget.retryAt : null,
+    run.budget?.waiting && !state.paused && state.handover.state !== "active" ? run.budget.retryAt : null,
   ];
   return times.filter((time) => typeof time === "number");
 }

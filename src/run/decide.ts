@@ -20,6 +20,7 @@ import {
 } from "./rule-conversation.ts";
 import { releaseHandover, sayAsOperator, takeOver } from "./rule-handover.ts";
 import { budgetWarned, modelAnswered } from "./rule-model.ts";
+import { pause, unpause } from "./rule-pause.ts";
 import { resumeRun } from "./rule-resume.ts";
 import { dropRun, editRun, retryRun, startRun } from "./rule-start.ts";
 import { retryBudget, timePassed } from "./rule-time.ts";
@@ -64,6 +65,12 @@ function apply(draft: Draft, input: Input): Rejection | null {
       return null;
     case "deactivated":
       deactivate(draft, input.userId);
+      return null;
+    case "paused":
+      pause(draft);
+      return null;
+    case "resumed":
+      unpause(draft);
       return null;
     case "budget_changed":
       if (draft.state.active) retryBudget(draft);

@@ -58,6 +58,10 @@ export function evolve(state: State, event: Event): State {
     case "run.failed":
     case "run.cancelled":
       return ended(next, event, at);
+    case "tenant.paused":
+      return { ...next, paused: true };
+    case "tenant.resumed":
+      return { ...next, paused: false };
     case "handover.requested":
       return { ...next, handover: { state: "requested", operator: null } };
     case "handover.accepted":

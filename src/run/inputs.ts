@@ -152,6 +152,9 @@ export type Input =
   | { readonly type: "woke"; readonly partial?: PartialText; readonly usage?: Usage }
   /** Of a user, or of the whole tenant. */
   | { readonly type: "deactivated"; readonly userId?: string }
+  /** The tenant: nothing starts until it is resumed. */
+  | { readonly type: "paused" }
+  | { readonly type: "resumed" }
   | { readonly type: "budget_changed" }
   /** So much of a budget is used up. */
   | { readonly type: "budget_warned"; readonly percent: number; readonly scope: string };

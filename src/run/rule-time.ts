@@ -34,7 +34,8 @@ export function timePassed(draft: Draft, partial: PartialText | undefined): void
 /** Asks again, as the same step: the wait for the budget counts as no attempt. */
 export function retryBudget(draft: Draft): void {
   const { run } = draft;
-  if (!run.budget?.waiting || !run.step || run.halt || draft.state.handover.state === "active") return;
+  if (!run.budget?.waiting || !run.step || run.halt) return;
+  if (draft.state.paused || draft.state.handover.state === "active") return;
   ask(draft, run, run.step.n, run.step.attempt + 1, run.step.messageId);
 }
 

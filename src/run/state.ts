@@ -29,6 +29,8 @@ export interface State {
   readonly runCount: number;
   readonly messageCount: number;
   readonly tokens: number;
+  /** The tenant is paused: nothing of this conversation starts. */
+  readonly paused: boolean;
   readonly handover: { readonly state: HandoverState; readonly operator: string | null };
   /** Head first. */
   readonly queue: readonly RunState[];
@@ -205,6 +207,7 @@ export const EMPTY: State = {
   runCount: 0,
   messageCount: 0,
   tokens: 0,
+  paused: false,
   handover: { state: "none", operator: null },
   queue: [],
   active: null,

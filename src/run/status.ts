@@ -40,7 +40,7 @@ export function waitsFor(state: State, run: RunState): WaitsFor[] {
   if (run.calls.some(isUnresolved)) waits.push("resolution");
   if (run.calls.some(isAwaiting)) waits.push("confirmation");
   if (run.continuation) waits.push("continuation");
-  if (run.budget?.waiting) waits.push("budget");
+  if (run.budget?.waiting || state.paused) waits.push("budget");
   if (state.handover.state === "active") waits.push("handover");
   return waits;
 }

@@ -62,9 +62,7 @@ class House {
       prices: pricesOf(),
       settings: {
         limitsOf: () => this.limits.tenant,
-        get service() {
-          return house.limits.service;
-        },
+        service: this.limits.service,
         outputTokens: 1_000,
         retryMs: 5_000,
         leaseMs: MINUTE,
@@ -74,7 +72,6 @@ class House {
       object: "c1.object",
       model: "gpt-5-mini",
     };
-    const house = this;
     return new Budgets(deps);
   }
 
@@ -150,7 +147,7 @@ describe("a model call", () => {
     house.limits = { tenant: { tokensPerHour: 10_000 }, service: {} };
     const reserved = await house.budgets().reserve(call("a"));
     house.broken.add("tenant.settle");
-    if (reserved.ok) expect(await reserved.settle(usage(1_000, 300))).toEqual([]);
+    expect(reserved.ok && (await reserved.settle(usage(1_000, 300)))).toEqual([]);
     expect(house.level()).toMatchObject({ reserved: 2_000 });
     house.now = T0 + 7 * MINUTE;
     expect(house.level()).toMatchObject({ used: 1_000, reserved: 0 });

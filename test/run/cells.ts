@@ -29,6 +29,11 @@ export const PHASES: Readonly<Record<string, () => Driver>> = {
   "awaiting resolution": () => planned([kit.note()]).crash(),
   "awaiting continuation": () => planned([kit.read()], { policy: { onLimit: "ask" }, limits: { maxSteps: 1 } }).tool(1),
   "awaiting budget": () => asking().answer(kit.noBudgetOf()),
+  "tenant paused"() {
+    const driver = asking();
+    driver.input({ type: "paused" });
+    return driver.plan(kit.note());
+  },
   "handed over"() {
     const driver = asking();
     driver.takeOver(operator);
@@ -114,6 +119,8 @@ export const INPUTS: Readonly<Record<string, (driver: Driver) => unknown>> = {
   wake: (driver) => driver.crash(),
   "next deadline": (driver) => (driver.toDeadline() ? driver : driver.wait(0)),
   deactivate: (driver) => driver.input({ type: "deactivated", userId: "alice" }),
+  "tenant paused": (driver) => driver.input({ type: "paused" }),
+  "tenant resumed": (driver) => driver.input({ type: "resumed" }),
   "budget raised": (driver) => driver.input({ type: "budget_changed" }),
   "budget warned": (driver) => driver.input({ type: "budget_warned", percent: 80, scope: "tenant.tokensPerHour" }),
   erase: (driver) => driver.erase(),

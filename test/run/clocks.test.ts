@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Driver, planned, type Setting } from "./driver.ts";
-import { alice, DAY, finalOf, HOUR, MINUTE, noBudgetOf, NO_BUDGET, note, transfer, usageOf } from "./kit.ts";
+import { alice, DAY, finalOf, HOUR, MINUTE, noBudgetOf, NO_BUDGET, note, read, T0, transfer, usageOf } from "./kit.ts";
 
 function asking(setting: Setting = {}): Driver {
   const driver = new Driver(setting);
@@ -169,5 +169,52 @@ describe("A tenant without budget", () => {
     driver.plan(transfer());
     expect(driver.approve(1)).toBeNull();
     expect(driver.types).toContain("tool_call.started");
+  });
+});
+
+describe("While its tenant is paused", () => {
+  const pause = (driver: Driver) => driver.input({ type: "paused" });
+  const resume = (driver: Driver) => driver.input({ type: "resumed" });
+
+  test("a run lets what is in flight finish and starts nothing new, until it is resumed", () => {
+    const driver = planned([read(), note()]);
+    pause(driver);
+    expect(driver.status(1)).toBe("running");
+    driver.tool(1).tool(2);
+    expect(driver.types).toEqual(["tool_call.finished", "run.interrupted"]);
+    expect(driver.event("run.interrupted").data.waitsFor).toEqual(["budget"]);
+    driver.wait(3 * DAY);
+    expect(driver.status(1)).toBe("interrupted");
+    resume(driver);
+    expect(driver.types).toEqual(["tenant.resumed", "run.resumed", "step.started"]);
+  });
+
+  test("nothing that was approved is done, and what is queued stays queued", () => {
+    const driver = planned([transfer(), transfer()]);
+    driver.approve(1);
+    pause(driver);
+    driver.reject(2);
+    expect(driver.calls()).toEqual(["approved", "rejected"]);
+    driver.start("next");
+    driver.cancel(1);
+    expect(driver.status(2)).toBe("queued");
+    resume(driver);
+    expect(driver.status(2)).toBe("running");
+  });
+
+  test("a run that waits for a budget asks for it with the resumption, not with its window", () => {
+    const driver = asking().answer(noBudgetOf(T0 + MINUTE));
+    pause(driver);
+    driver.wait(2 * MINUTE);
+    expect(driver.types).toEqual([]);
+    resume(driver);
+    expect(driver.types).toEqual(["tenant.resumed", "run.resumed", "step.started"]);
+  });
+
+  test("its confirmations still expire, and it can be cancelled", () => {
+    const driver = planned([transfer()]);
+    pause(driver);
+    driver.wait(2 * DAY);
+    expect(driver.state.latest?.stop?.code).toBe("confirmation_expired");
   });
 });

@@ -36,6 +36,7 @@ function played(history: Parameters<Player["play"]>[0][], of: Setting): Driver {
 function bringToRest(driver: Driver): void {
   if (driver.state.handover.state === "active")
     driver.release(driver.state.handover.operator === "olga" ? kit.olga : kit.alice);
+  driver.input({ type: "resumed" });
   for (let turns = 0; driver.state.active; turns++) {
     if (turns > 100) throw new Error("the run does not end");
     driver.cancel(driver.state.active.n);
@@ -113,9 +114,9 @@ describe("In every reachable state", () => {
             instant = driver.now;
             if (at > 10) throw new Error("deadlines at one instant");
           }
-          const { active, handover } = driver.state;
+          const { active, handover, paused } = driver.state;
           if (outstanding(driver.state, driver.now).length > 0) return false;
-          return !active || active.calls.some(isUnresolved) || handover.state === "active";
+          return !active || paused || active.calls.some(isUnresolved) || handover.state === "active";
         }),
         { ...OPTIONS, numRuns: Math.ceil(RUNS / 2) },
       );

@@ -65,7 +65,7 @@ export class Laws {
     );
     if (state.active) this.#alive(state, state.active, now);
     else {
-      const held = state.handover.state === "active";
+      const held = state.paused || state.handover.state === "active";
       law("nothing waits without an alarm or a person (I13)", state.queue.length === 0 || held, state.queue);
     }
     const again = decide(state, TIME, now).events;

@@ -70,6 +70,7 @@ const MOVES = {
   deadline: fc.record({}),
   show: fc.record({}),
   budget: fc.record({}),
+  pause: fc.record({ on: fc.constantFrom(true, false, false) }),
   warned: fc.record({ percent: fc.constantFrom(50, 80, 100) }),
   deactivate: fc.record({ who: fc.constantFrom(0, 1, 9) }),
   erase: fc.record({ really: small }),

@@ -91,6 +91,8 @@ export class Player {
         return;
       case "budget":
         return void driver.input({ type: "budget_changed" });
+      case "pause":
+        return void driver.input({ type: move.on ? "paused" : "resumed" });
       case "warned":
         return void driver.input({ type: "budget_warned", percent: move.percent, scope: "tenant.tokensPerHour" });
       case "deactivate": {
@@ -116,6 +118,7 @@ export class Player {
     if (state.handover.state === "active") return this.#play({ move: "operator", say: pick > 5 });
     if (state.active?.continuation)
       return this.#play({ move: "continue", ...owner, decision: final ? "stop" : "continue" });
+    if (state.paused) return this.#play({ move: "pause", on: false });
     if (state.active?.budget) return this.#play({ move: "budget" });
     if (state.active) return this.#play({ move: "deadline" });
     this.#play(final && pick > 3 ? { move: "retry", run: 0, ...owner } : { move: "start", busy: "enqueue", ...owner });

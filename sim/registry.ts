@@ -48,7 +48,7 @@ export class SimRegister {
     const { kernel, register } = this.#deps;
     return {
       claim: (tenantId, claim) => this.#call(port, () => register.claim(keyed(tenantId, claim), kernel.now)),
-      release: (tenantId, claim) => this.#call(port, () => register.release(keyed(tenantId, claim))),
+      release: (tenantId, claim) => this.#call(port, () => register.release(keyed(tenantId, claim), kernel.now)),
     };
   }
 

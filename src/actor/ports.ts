@@ -252,7 +252,7 @@ export interface Claim {
   readonly key: string;
   readonly digest: string;
   readonly conversationId: string;
-  /** Random per life of the actor. */
+  /** Of the actor that claims: its own, and greater than that of every earlier life of the conversation. */
   readonly life: string;
 }
 

@@ -20,7 +20,8 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   release(request: ClaimRequest): void {
-    this.#open(Date.now()).release(request);
+    const now = Date.now();
+    this.#open(now).release(request, now);
   }
 
   override alarm(): void {

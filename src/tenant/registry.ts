@@ -4,13 +4,16 @@
  * actor's receipts.
  *
  * A claim is made before the actor commits and stays when it has; the claim of a command that was then refused is given
- * back. A crash in between leaves a claim that the same request finds again, and nobody else can use.
+ * back. A crash in between leaves a claim that the same request finds again, and nobody else can use until it expires.
+ * What an earlier life of the actor had on the way when it died changes nothing once a later one has claimed.
  */
 import * as z from "zod";
 import { migrateActor } from "../sql/actor-migrations.ts";
 import { decodeRow, type Sql } from "../sql/rows.ts";
 
 export const KEY_LIFE_MS = 24 * 3_600_000;
+/** Longer than a dead actor can still have a claim on the way. */
+export const FREED_MS = 60_000;
 
 const MIGRATIONS = [
   {
@@ -27,6 +30,7 @@ const MIGRATIONS = [
   { id: 2, sql: "ALTER TABLE claims ADD COLUMN life TEXT NOT NULL DEFAULT ''" },
 ];
 
+/** `holders` 0: given back, and remembered for a while so that a claim that comes too late does not take it again. */
 const Claim = z.object({
   digest: z.string(),
   conversation_id: z.string(),
@@ -39,7 +43,10 @@ export interface ClaimRequest {
   readonly key: string;
   readonly digest: string;
   readonly conversationId: string;
-  /** Of the actor that claims: holders of an older life have died with it, and will never give anything back. */
+  /**
+   * Of the actor that claims; a later life has a greater one. Holders of an earlier life have died with it, and will
+   * never give anything back.
+   */
   readonly life: string;
 }
 
@@ -56,7 +63,8 @@ export class Registry {
   claim({ key, digest, conversationId, life }: ClaimRequest, now: number): boolean {
     const held = this.#find(key);
     const mine = held?.digest === digest && held.conversation_id === conversationId;
-    if (held && held.expires_at > now && !mine) return false;
+    if (held && held.expires_at > now && held.holders > 0 && !mine) return false;
+    if (mine && held.life > life) return held.holders > 0;
     this.#sql.exec(
       `INSERT INTO claims (key, digest, conversation_id, holders, expires_at, life) VALUES (?1, ?2, ?3, 1, ?4, ?6)
        ON CONFLICT (key) DO UPDATE SET digest = ?2, conversation_id = ?3, expires_at = ?4, holders = ?5, life = ?6`,
@@ -71,11 +79,12 @@ export class Registry {
   }
 
   /** Gives one claim back. While another holder of the same request is left, the key stays taken. */
-  release({ key, digest, conversationId, life }: ClaimRequest): void {
+  release({ key, digest, conversationId, life }: ClaimRequest, now: number): void {
     const held = this.#find(key);
     if (held?.digest !== digest || held.conversation_id !== conversationId || held.life !== life) return;
-    if (held.holders > 1) this.#sql.exec("UPDATE claims SET holders = holders - 1 WHERE key = ?", key);
-    else this.#sql.exec("DELETE FROM claims WHERE key = ?", key);
+    if (held.holders === 0) return;
+    const expires = held.holders > 1 ? held.expires_at : now + FREED_MS;
+    this.#sql.exec("UPDATE claims SET holders = holders - 1, expires_at = ?2 WHERE key = ?1", key, expires);
   }
 
   /** Forgets what has expired. @returns when to come back (epoch ms), or null: the register is empty */

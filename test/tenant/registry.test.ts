@@ -52,7 +52,7 @@ describe("a tenant's register of keys", () => {
   test("frees the key of a command that was refused", () => {
     const registry = new Registry(sql(), NOW);
     registry.claim(request, NOW);
-    registry.release(request);
+    registry.release(request, NOW);
     expect(registry.claim({ ...request, digest: "d2" }, NOW)).toBe(true);
   });
 
@@ -60,23 +60,59 @@ describe("a tenant's register of keys", () => {
     const registry = new Registry(sql(), NOW);
     registry.claim(request, NOW);
     registry.claim(request, NOW);
-    registry.release(request);
+    registry.release(request, NOW);
     expect(registry.claim({ ...request, digest: "d2" }, NOW)).toBe(false);
   });
 
   test("forgets the holders of an actor that died: a refusal in its next life frees the key", () => {
     const registry = new Registry(sql(), NOW);
     registry.claim(request, NOW);
-    const next = { ...request, life: "l2" };
     registry.claim(next, NOW);
-    registry.release(next);
+    registry.release(next, NOW);
     expect(registry.claim({ ...next, digest: "d2" }, NOW)).toBe(true);
+  });
+
+  const late = request;
+  const next = { ...request, life: "l2" };
+  const other = { ...request, digest: "d2", life: "l2" };
+
+  test("is not held by a claim of a dead life that lands after a later life's", () => {
+    const registry = new Registry(sql(), NOW);
+    registry.claim(next, NOW);
+    expect(registry.claim(late, NOW)).toBe(true);
+    registry.release(next, NOW);
+    expect(registry.claim(other, NOW)).toBe(true);
+  });
+
+  test("is not taken by one that lands when the later life has given the key back", () => {
+    const registry = new Registry(sql(), NOW);
+    registry.claim(next, NOW);
+    registry.release(next, NOW);
+    expect(registry.claim(late, NOW + 30_000)).toBe(false);
+    expect(registry.claim(other, NOW + 30_000)).toBe(true);
+    expect(registry.claim(late, NOW + 30_001)).toBe(false);
+  });
+
+  test("is held for a day at most by a life that died and was not followed by anybody", () => {
+    const registry = new Registry(sql(), NOW);
+    registry.claim(late, NOW);
+    expect(registry.claim(other, NOW + KEY_LIFE_MS - 1)).toBe(false);
+    expect(registry.claim(other, NOW + KEY_LIFE_MS)).toBe(true);
+  });
+
+  test("takes a key again that the same life has given back", () => {
+    const registry = new Registry(sql(), NOW);
+    registry.claim(next, NOW);
+    registry.release(next, NOW);
+    registry.release(next, NOW);
+    expect(registry.claim(next, NOW)).toBe(true);
+    expect(registry.claim(other, NOW)).toBe(false);
   });
 
   test("is not released by a request that does not hold it", () => {
     const registry = new Registry(sql(), NOW);
     registry.claim(request, NOW);
-    registry.release({ ...request, digest: "d2" });
+    registry.release({ ...request, digest: "d2" }, NOW);
     expect(registry.claim({ ...request, digest: "d2" }, NOW)).toBe(false);
   });
 

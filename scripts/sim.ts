@@ -4,7 +4,7 @@
  *
  * `--schedules N [--seed S]` random schedules, after those that have failed before (`sim/regressions.json`). `--seed S`
  * alone plays that one, tells what happened and makes it smaller (`--keep` adds it to the regressions). `--planted` plants
- * bugs (those whose name has `--bug`) and wants each found. `--exhaustive` plays every order of a small conversation with
+ * bugs (those whose name has `--bug`) and wants each found; `--keep` keeps the seeds that found them. `--exhaustive` plays every order of a small conversation with
  * every place to die.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MARKS, type Mark } from "../sim/marks.ts";
 import { minimise, type Regression } from "../sim/minimise.ts";
-import { hunt } from "../sim/planted/hunt.ts";
+import { hunt, type Hunted } from "../sim/planted/hunt.ts";
 import { runPool, type Failure } from "../sim/pool.ts";
 import { Runner } from "../sim/runner.ts";
 import { interleavings } from "../sim/small-scope.ts";
@@ -125,17 +125,18 @@ async function one(): Promise<void> {
 }
 
 async function planted(): Promise<void> {
-  const all = await hunt(seed, processes, values.bug, ({ name, within, after, laws, says }) => {
+  const tellOf = ({ name, within, after, laws, says }: Hunted) => {
     const verdict = after === null ? `NOT FOUND in ${within}` : `${String(after).padStart(5)} of ${within}`;
     console.error(`${verdict}  ${name}  ${laws.join(" ")}  ${says.slice(0, 120)}`);
-  });
+  };
+  const all = await hunt({ from: seed, processes, only: values.bug, remember: values.keep, found: tellOf });
   const caught = all.filter(({ after }) => after !== null).length;
   finish(caught === all.length, {
     planted: all.length,
     caught,
     seconds: Math.round((performance.now() - start) / 1_000),
     seed,
-    bugs: all.map(({ name, after, within, laws }) => ({ name, after, within, laws })),
+    bugs: all.map(({ name, after, within, seed: by, laws }) => ({ name, after, within, seed: by, laws })),
   });
 }
 

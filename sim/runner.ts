@@ -55,7 +55,7 @@ export class Runner {
     this.#played.clear();
     this.#shared?.history.close();
     this.#shared?.expected.close();
-    this.#shared = { history: new HistoryTables(), expected: new HistoryTables(), register: newRegister() };
+    this.#shared = { history: new HistoryTables(), expected: new HistoryTables(), register: newRegister(), stores: [] };
     return this.#shared;
   }
 }

@@ -25,10 +25,64 @@ export interface StoreHandle {
   readonly host: JournalHost;
 }
 
-export class SimStore {
-  readonly #sqlite = new DatabaseSync(":memory:");
+/**
+ * A database for one schedule after another: its tables stay, empty, and are hidden until the schedule makes them; the
+ * statements stay prepared. Making tables and preparing statements costs more than what most schedules write.
+ */
+export class StoreDatabase {
+  readonly sqlite = new DatabaseSync(":memory:");
   readonly #statements = new Map<string, Prepared>();
+  /** What made the tables that are there from an earlier schedule. */
+  made: ReadonlySet<string> = new Set();
+  #dropped = false;
+
+  statement(sql: string): Prepared {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const prepared = { statement: this.sqlite.prepare(sql), reads: /^\s*SELECT\b/i.test(sql) };
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+
+  knows(sql: string): boolean {
+    return this.#statements.has(sql);
+  }
+
+  dropAll(): void {
+    this.#dropped = true;
+    for (const name of this.#tables()) this.sqlite.exec(`DROP TABLE IF EXISTS "${name}"`);
+  }
+
+  /** @param defined what has made the tables, if it was not undone @returns whether it may serve another schedule */
+  empty(defined: ReadonlySet<string>): boolean {
+    if (this.#dropped) return false;
+    const tables = this.#tables();
+    if (this.made.size === 0 && tables.length > 0) this.made = defined;
+    for (const name of tables) this.statement(`DELETE FROM "${name}"`).statement.run();
+    return true;
+  }
+
+  #tables(): string[] {
+    const rows = this.sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    return rows.map((row) => String(row["name"]));
+  }
+}
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly reads: boolean;
+}
+
+const isDefinition = (sql: string): boolean => /\bCREATE TABLE\b/.test(sql);
+const asksForTables = (sql: string): boolean => sql.includes("sqlite_master");
+
+export class SimStore {
+  readonly #database: StoreDatabase;
   readonly #now: () => number;
+  /** The tables of an earlier schedule are not there yet; undone with the transaction. */
+  #hidden: boolean;
+  #hiddenBefore: boolean;
+  readonly #defined = new Set<string>();
   #open = false;
   #depth = 0;
   #alarmSet: number | null | undefined;
@@ -39,8 +93,10 @@ export class SimStore {
   /** Asked before every write, with its number; what it throws, the write throws. Of the alarm too: it cannot be refused. */
   onWrite: (n: number, what: "row" | "alarm") => void = () => undefined;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, database = new StoreDatabase()) {
     this.#now = now;
+    this.#database = database;
+    this.#hidden = this.#hiddenBefore = database.made.size > 0;
   }
 
   /** @param alive false once the life has died: then nothing of it reaches the storage */
@@ -69,34 +125,44 @@ export class SimStore {
           check();
           this.deleteAll();
         },
-        bytes: () => Number(this.#sqlite.prepare("PRAGMA page_count").get()?.["page_count"] ?? 0) * 4_096,
+        bytes: () => Number(this.#prepared("PRAGMA page_count").get()?.["page_count"] ?? 0) * 4_096,
       },
     };
   }
 
   exec(sql: string, ...params: SqlValue[]): Record<string, unknown>[] {
     if (params.length > 100) throw new RangeError("too many parameters");
-    const known = this.#statements.get(sql);
-    if (!known && params.length === 0 && sql.includes(";")) {
+    const database = this.#database;
+    if (this.#hidden && asksForTables(sql)) return [];
+    if (params.length === 0 && !database.knows(sql) && isDefinition(sql)) {
       this.#write();
-      this.#sqlite.exec(sql);
+      this.#define(sql);
       return [];
     }
-    const { statement, reads } = known ?? this.#prepare(sql);
+    const { statement, reads } = database.statement(sql);
     if (!reads) this.#write();
     return statement.all(...params.map((one) => (one instanceof ArrayBuffer ? new Uint8Array(one) : one)));
+  }
+
+  #define(sql: string): void {
+    const { made, sqlite } = this.#database;
+    if (!made.has(sql)) sqlite.exec(sql);
+    this.#defined.add(sql);
+    this.#hidden = false;
   }
 
   transactionSync<T>(run: () => T): T {
     this.#begin();
     const name = `t${this.#depth++}`;
+    const hidden = this.#hidden;
     this.#prepared(`SAVEPOINT ${name}`).run();
     try {
       const result = run();
       this.#prepared(`RELEASE ${name}`).run();
       return result;
     } catch (error) {
-      this.#sqlite.exec(`ROLLBACK TO ${name}; RELEASE ${name}`);
+      this.#database.sqlite.exec(`ROLLBACK TO ${name}; RELEASE ${name}`);
+      this.#hidden = hidden;
       throw error;
     } finally {
       this.#depth -= 1;
@@ -110,9 +176,7 @@ export class SimStore {
 
   deleteAll(): void {
     this.#write();
-    for (const row of this.#sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()) {
-      this.#sqlite.exec(`DROP TABLE IF EXISTS "${String(row["name"])}"`);
-    }
+    this.#database.dropAll();
     this.#alarmSet = null;
   }
 
@@ -120,6 +184,7 @@ export class SimStore {
   commit(): number | null | undefined {
     if (this.#open) this.#prepared("COMMIT").run();
     this.#open = false;
+    this.#hiddenBefore = this.#hidden;
     this.dirty = 0;
     const set = this.#alarmSet;
     this.#alarmSet = undefined;
@@ -127,25 +192,26 @@ export class SimStore {
   }
 
   rollback(): void {
-    if (this.#open) this.#sqlite.exec("ROLLBACK");
+    if (this.#open) this.#prepared("ROLLBACK").run();
     this.#open = false;
+    this.#hidden = this.#hiddenBefore;
     this.dirty = 0;
     this.#alarmSet = undefined;
   }
 
   /** The last event that is durable; only to be asked between turns, after a commit. */
   head(): number {
-    if (!this.#hasLog) {
-      const found = this.#prepared("SELECT 1 FROM sqlite_master WHERE name = 'events'").all();
-      if (found.length === 0) return 0;
-      this.#hasLog = true;
-    }
+    if (this.#hidden || this.#prepared("SELECT 1 FROM sqlite_master WHERE name = 'events'").all().length === 0)
+      return 0;
     return Number(this.#prepared("SELECT max(seq) AS head FROM events").all()[0]?.["head"] ?? 0);
   }
-  #hasLog = false;
 
-  close(): void {
-    this.#sqlite.close();
+  /** @returns the database, where it may serve another schedule */
+  close(): StoreDatabase | null {
+    if (this.#open) this.rollback();
+    if (this.#database.empty(this.#defined)) return this.#database;
+    this.#database.sqlite.close();
+    return null;
   }
 
   #write(what: "row" | "alarm" = "row"): void {
@@ -162,17 +228,6 @@ export class SimStore {
   }
 
   #prepared(sql: string): StatementSync {
-    return (this.#statements.get(sql) ?? this.#prepare(sql)).statement;
+    return this.#database.statement(sql).statement;
   }
-
-  #prepare(sql: string): Prepared {
-    const prepared = { statement: this.#sqlite.prepare(sql), reads: /^\s*SELECT\b/i.test(sql) };
-    this.#statements.set(sql, prepared);
-    return prepared;
-  }
-}
-
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly reads: boolean;
 }

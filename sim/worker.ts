@@ -2,6 +2,8 @@
 import { plant } from "./planted/plant.ts";
 import type { Failure, Stretch, StretchResult } from "./pool.ts";
 
+// Refused and killed writes are exceptions by the thousand.
+Error.stackTraceLimit = 6;
 plant(process.env["SIM_PLANTED"] ?? "");
 const { Runner } = await import("./runner.ts");
 const { interleavings, playAll } = await import("./small-scope.ts");
@@ -13,6 +15,11 @@ process.on("message", (message) => {
 });
 process.on("disconnect", () => process.exit(0));
 
+/** Thrown where nobody waits for it: the schedule that is being played has failed. */
+const strays: unknown[] = [];
+process.on("uncaughtException", (error) => void strays.push(error));
+process.on("unhandledRejection", (error) => void strays.push(error));
+
 async function random({ from, count, stopAtFirst }: Stretch): Promise<StretchResult> {
   const marks: Record<string, number> = {};
   const failed: Failure[] = [];
@@ -21,8 +28,10 @@ async function random({ from, count, stopAtFirst }: Stretch): Promise<StretchRes
     const judged = await runner.run(seed);
     events += judged.events;
     for (const mark of judged.marks) marks[mark] = (marks[mark] ?? 0) + 1;
-    if (judged.violations.length === 0) continue;
-    failed.push({ seed, violations: judged.violations });
+    const thrown = strays.splice(0).map((error) => ({ law: "plays to its end", says: String(error) }));
+    const violations = [...judged.violations, ...thrown];
+    if (violations.length === 0) continue;
+    failed.push({ seed, violations });
     if (stopAtFirst) break;
   }
   return { schedules: count, events, marks, failed };

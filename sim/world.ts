@@ -21,7 +21,7 @@ import type { Plan } from "./plan.ts";
 import { hashOf, randomOf } from "./random.ts";
 import { SimRegister } from "./registry.ts";
 import type { Registry } from "../src/tenant/registry.ts";
-import { SimStore } from "./store.ts";
+import { SimStore, type StoreDatabase } from "./store.ts";
 import { ToolBackend } from "./tools.ts";
 import { principalOf } from "../src/protocol/principal.ts";
 import { LIMITS } from "../src/protocol/limits.ts";
@@ -36,6 +36,8 @@ export interface Shared {
   readonly history: HistoryTables;
   readonly expected: HistoryTables;
   readonly register: Registry;
+  /** Of objects whose schedules are over. */
+  readonly stores: StoreDatabase[];
 }
 
 export class World {
@@ -65,7 +67,7 @@ export class World {
     this.observation = observation;
     this.kernel = kernel;
     this.people = peopleOf(plan.tenant ?? `t${seed}`);
-    this.store = new SimStore(() => kernel.now);
+    this.store = new SimStore(() => kernel.now, shared.stores.pop());
     this.tools = new ToolBackend(kernel, observation, config, seed);
     this.model = new ModelProvider(kernel, observation, config, this.tools, plan);
     const struck = (kind: string) => {
@@ -138,7 +140,8 @@ export class World {
       return this.observation;
     } finally {
       restore();
-      this.store.close();
+      const spare = this.store.close();
+      if (spare) this.#shared.stores.push(spare);
     }
   }
 

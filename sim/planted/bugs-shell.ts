@@ -8,7 +8,7 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     300,
     "actor/writer.ts",
     "    this.#deps.journal.commit({",
-    "    const late = this.#deps.journal.commit.bind(this.#deps.journal);\n    ((commit: Parameters<typeof late>[0]) => void setImmediate(() => late(commit)))({",
+    "    const late = this.#deps.journal.commit.bind(this.#deps.journal);\n    ((commit: Parameters<typeof late>[0]) => void Promise.resolve().then(() => late(commit)).catch(() => undefined))({",
   ),
   {
     name: "watchers are told before the commit",
@@ -68,8 +68,8 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     "a new life does not say that it woke",
     500,
     "actor/actor.ts",
-    'this.#writer.turn({ input: { type: "woke", ...partial } });',
-    "void partial;",
+    "      const checkpoint = this.#ports.journal.checkpoint();",
+    "      if (state.seq > 0) return this.#reminders.armAnew(state);\n      const checkpoint = this.#ports.journal.checkpoint();",
   ),
   bug(
     "a call that acts once is repeated after a death",
@@ -96,15 +96,15 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     "an overdue alarm is trusted by a new life",
     3_000,
     "actor/reminders.ts",
-    "if (standing !== null && standing <= this.#clock.now()) this.#journal.alarmFired();",
+    "if (standing !== null && standing <= this.#clock.now()) this.alarmFired();",
     "void standing;",
   ),
   bug(
     "the alarm is not set again",
     1_000,
     "actor/reminders.ts",
-    "if (standing === null || standing > earliest) this.#journal.setAlarm(earliest);",
-    "if (standing === null) this.#journal.setAlarm(earliest);",
+    "if (standing !== null && standing <= earliest) return;",
+    "if (standing !== null) return;",
   ),
   // What is kept.
   bug(
@@ -156,7 +156,7 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     3_000,
     "history/drain.ts",
     "const reached = this.#reached(await writer.write(batch), batch, subject);",
-    "this.#mark(batch.at(-1)?.seq ?? 0);\n      const reached = this.#reached(await writer.write(batch), batch, subject);",
+    "journal.markProjected(batch.at(-1)?.seq ?? 0);\n      const reached = this.#reached(await writer.write(batch), batch, subject);",
   ),
   bug(
     "the history is written twice",
@@ -164,6 +164,29 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     "history/statement.ts",
     "g.generation = ?3 AND (g.seq = ?4 - 1 OR EXISTS (",
     "g.generation = ?3 AND (g.seq <> ?4 - 1 OR g.seq = ?4 - 1 OR EXISTS (",
+  ),
+  {
+    name: "one refusal makes a hole, which is known afterwards",
+    within: 20_000,
+    changes: [
+      {
+        file: "history/batch-writer.ts",
+        find: "    const refusals = before >= REFUSALS ? before : before + 1;\n    if (refusals !== before) journal.park(seq, reason);\n",
+        replace: "    const refusals = REFUSALS;\n    void before;\n",
+      },
+      {
+        file: "history/batch-writer.ts",
+        find: "    this.#onHole(seq, refusals);\n",
+        replace: "    journal.park(seq, reason);\n    this.#onHole(seq, refusals);\n",
+      },
+    ],
+  },
+  bug(
+    "what comes after a hole has the last word on it",
+    20_000,
+    "history/fill.ts",
+    "      before: [forget(FORGET_CALL, ...call), forget(FORGET_CONFIRMATION, ...call)],\n",
+    "",
   ),
   bug(
     "a failed drain is not tried again",

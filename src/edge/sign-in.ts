@@ -82,7 +82,10 @@ function issuersOf(settings: Settings, now: () => number, fetch: typeof globalTh
   }
   if (settings.signIn !== null) {
     const { keys, rules } = settings.signIn;
-    issuers.push({ rules, findKey: keys.kind === "secret" ? sharedSecret(keys.secret) : published(keys.url) });
+    issuers.push({
+      rules,
+      findKey: keys.kind === "secret" ? sharedSecret(keys.secret) : published(keys.url, rules.algorithms),
+    });
   }
   return issuers;
 
@@ -90,8 +93,8 @@ function issuersOf(settings: Settings, now: () => number, fetch: typeof globalTh
     const key = utf8(secret);
     return async () => key;
   }
-  function published(url: string): KeyFinder {
-    const remote = new RemoteKeys({ url, fetch, now });
+  function published(url: string, algorithms: readonly string[]): KeyFinder {
+    const remote = new RemoteKeys({ url, fetch, now, algorithms });
     return (header, token) => remote.find(header, token);
   }
 }

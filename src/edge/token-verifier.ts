@@ -8,6 +8,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { fromBase64Url } from "./bytes.ts";
 import { principalOfClaims } from "./claims.ts";
+import { namesTwice } from "./duplicate-members.ts";
 import type { TokenRules } from "./settings.ts";
 
 export type KeyFinder = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey | Uint8Array>;
@@ -27,8 +28,13 @@ const Header = z.strictObject({
 });
 const Times = z.object({ exp: z.int(), iat: z.int(), nbf: z.int().optional(), aud: z.unknown(), iss: z.unknown() });
 
-const parse = (bytes: Uint8Array): unknown =>
-  JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+/** @throws for what is no JSON, or names a member twice */
+function parse(bytes: Uint8Array): unknown {
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  const value: unknown = JSON.parse(text);
+  if (namesTwice(text)) throw new SyntaxError("a member is named twice");
+  return value;
+}
 
 export interface Unverified {
   readonly header: z.infer<typeof Header>;

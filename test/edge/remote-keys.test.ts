@@ -118,4 +118,34 @@ describe("the identity provider's keys", () => {
     const test = provider(keys(known, rsa), { JWT_ALGORITHMS: "ES256,RS256" });
     expect(await test.status(rsaToken(rsa, { kid: "known" }))).toBe(401);
   });
+
+  it("have one algorithm each, also where they name none", async () => {
+    const { alg: _, ...unnamed } = rsa.jwk;
+    const test = provider(keys({ jwk: unnamed }), { JWT_ALGORITHMS: "RS256,PS256,RS512" });
+    expect(await test.status(rsaToken(rsa))).toBe(200);
+    expect(await test.status(rsaToken(rsa, { alg: "PS256" }))).toBe(401);
+    expect(await test.status(rsaToken(rsa, { alg: "RS512" }))).toBe(401);
+  });
+
+  it("are no keys where they name an algorithm that is not theirs, or not accepted", async () => {
+    for (const alg of ["ES384", "HS256", "RS256", "none"]) {
+      const test = provider(keys({ jwk: { ...known.jwk, alg } }), { JWT_ALGORITHMS: "ES256,ES384,RS256" });
+      expect([alg, await test.status(longLived(known))]).toEqual([alg, 401]);
+    }
+  });
+
+  it("are fetched once for a crowd that comes while nothing is known, or while what is known is old", async () => {
+    const { requests, status, clock, script } = provider(keys(known));
+    const crowd = () => Promise.all(Array.from({ length: 20 }, () => status(longLived(known))));
+    const answer = script.answer;
+    script.answer = async () => {
+      await new Promise((soon) => setImmediate(soon));
+      return answer();
+    };
+    expect(new Set(await crowd())).toEqual(new Set([200]));
+    expect(requests).toHaveLength(1);
+    clock.now += 11 * MINUTE;
+    expect(new Set(await crowd())).toEqual(new Set([200]));
+    expect(requests).toHaveLength(2);
+  });
 });

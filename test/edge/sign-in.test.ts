@@ -36,6 +36,8 @@ const ATTACKS: readonly (readonly [name: string, token: string])[] = [
   ["no type", sharedToken({ header: { typ: undefined } })],
   ["a huge kid", sharedToken({ header: { kid: "k".repeat(300) } })],
   ["a header that is no object", sharedToken({ header: '"HS256"' })],
+  ["an algorithm named twice", sharedToken({ header: '{"alg":"none","alg":"HS256","typ":"at+jwt"}' })],
+  ["a user named twice", sharedToken({ payload: JSON.stringify(claims()).replace("{", '{"su\\u0062":"bob",') })],
   ["a payload that is no object", sharedToken({ payload: "[]" })],
   ["a payload that is no JSON", sharedToken({ payload: "{" })],
   [

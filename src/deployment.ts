@@ -11,6 +11,7 @@ import { modelClient, type ModelClient } from "./effects/model-client.ts";
 import { Preparation } from "./effects/preparation.ts";
 import { pricesOf, type Prices } from "./effects/prices.ts";
 import { ToolCatalogue } from "./effects/tool-catalogue.ts";
+import { ToolCircuits } from "./effects/tool-circuits.ts";
 import { toolSettings } from "./effects/tool-settings.ts";
 import { readSettings, type Settings } from "./edge/settings.ts";
 import type { Clock, Log } from "./actor/ports.ts";
@@ -107,7 +108,17 @@ async function build(env: Env): Promise<Deployment> {
     catalogue,
     preparation,
     agents: new Agents(catalogue, preparation, tools),
-    execution: new ToolExecution(catalogue, { clock, log, settings: tools }),
+    execution: new ToolExecution(catalogue, {
+      clock,
+      log,
+      settings: tools,
+      circuits: new ToolCircuits({
+        clock,
+        log,
+        rules: settings.toolCircuit,
+        ledger: async (tenantId) => env.LEDGERS.getByName(await ledgerName(tenantId)),
+      }),
+    }),
     model,
     prices,
     budgetsOf: (object) =>

@@ -11,6 +11,7 @@ import { ambiguousWith, answerOf, refusedWith, thrown, type Answered, type Outco
 import { refusedBy } from "./prepare-call.ts";
 import { ownDeadline } from "./own-deadline.ts";
 import { contextOf, mayUse, type CatalogueEntry, type ToolCatalogue } from "./tool-catalogue.ts";
+import type { ToolCircuits } from "./tool-circuits.ts";
 import { race } from "./tool-race.ts";
 import { failedResult, ownError } from "./tool-result.ts";
 import type { ToolSettings } from "./tool-settings.ts";
@@ -19,6 +20,8 @@ export interface ExecutionPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: ToolSettings;
+  /** Absent: no tool is ever found to be down for everybody. */
+  readonly circuits?: ToolCircuits;
 }
 
 interface Ready {
@@ -45,13 +48,26 @@ export class ToolExecution implements ToolPort {
     if (!entry || !tool) return gone(effect, ctx);
     const ref = { toolCallId: effect.call.id, tool: tool.name, title: tool.title, locale: ctx.locale };
     const of: Outcomes = { tool, ref, secrets, source: effect.mode === "probe" ? "probe" : "tool" };
+    const ready = { entry, tool, ctx, of };
+    if (this.#isDown(effect, ctx))
+      return refusedWith(of, ownError("tool_circuit_open", { retryable: true }), "not_sent");
+    const answered = await this.#attempt(ready, effect, io);
+    this.#ports.circuits?.report(ctx.tenantId, tool.name, answered.result);
+    return answered;
+  }
+
+  /** What a person has approved is tried all the same. */
+  #isDown({ call, mode }: ToolEffect, { tenantId }: ToolContext): boolean {
+    return mode === "execute" && call.gate === null && this.#ports.circuits?.isOpen(tenantId, call.tool) === true;
+  }
+
+  async #attempt(ready: Ready, effect: ToolEffect, io: ToolIo): Promise<Answered> {
     try {
-      const ready = { entry, tool, ctx, of };
       return effect.mode === "probe" ? await this.#probe(ready, effect, io) : await this.#execute(ready, effect, io);
     } catch (error) {
       // A bug of ours, at a point that we do not know: it may have happened.
       this.#log("execution_threw", error, effect);
-      return thrown(of, error);
+      return thrown(ready.of, error);
     }
   }
 

@@ -24,6 +24,8 @@ const EN = {
   "call.tool_contract_violated": "The tool did not keep its contract.",
   "call.output_truncated": "The answer was cut before this call was complete; nothing was done.",
   "call.tool_failed": "The tool failed.",
+  "call.tool_circuit_open":
+    "The tool fails for everybody at the moment and is not called; it may work again in a while.",
   "call.stale": "The tool or its policy has changed since this was proposed; nothing was done.",
   "call.happened": "A person confirmed that it happened.",
   "call.not_found": "There is no such thing, or it is not yours.",
@@ -58,6 +60,7 @@ const ZH: Record<TextKey, string> = {
   "call.tool_contract_violated": "工具未遵守约定。",
   "call.output_truncated": "答复在此调用完整之前被截断，未执行任何操作。",
   "call.tool_failed": "工具执行失败。",
+  "call.tool_circuit_open": "这个工具目前对所有人都失败，暂不调用；稍后可能恢复。",
   "call.stale": "工具或其策略自提出后已变化，未执行任何操作。",
   "call.happened": "已由人工确认发生。",
   "call.not_found": "没有这个对象，或者它不属于你。",

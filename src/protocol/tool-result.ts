@@ -19,6 +19,7 @@ export const TOOL_ERROR_CODES = [
   "tool_contract_violated",
   "output_truncated",
   "tool_failed",
+  "tool_circuit_open",
 ] as const;
 export type OwnToolErrorCode = (typeof TOOL_ERROR_CODES)[number];
 

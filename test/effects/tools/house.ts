@@ -5,6 +5,7 @@ import { ToolExecution } from "../../../src/effects/execute-call.ts";
 import { Preparation } from "../../../src/effects/preparation.ts";
 import { OUTSIDE_KEY_PURPOSE } from "../../../src/effects/outside-key.ts";
 import { ToolCatalogue } from "../../../src/effects/tool-catalogue.ts";
+import type { ToolCircuits } from "../../../src/effects/tool-circuits.ts";
 import { toolSettings } from "../../../src/effects/tool-settings.ts";
 import { RUN_LIMITS } from "../../../src/protocol/limits.ts";
 import type { Principal } from "../../../src/protocol/principal.ts";
@@ -111,9 +112,9 @@ export interface Logged {
 
 export async function house(
   tools: readonly Tool<never>[],
-  more: Partial<AgentDefinition<unknown>> & { readonly metadata?: Metadata } = {},
+  more: Partial<AgentDefinition<unknown>> & { readonly metadata?: Metadata; readonly circuits?: ToolCircuits } = {},
 ) {
-  const { metadata, ...definition } = more;
+  const { metadata, circuits, ...definition } = more;
   const agent = defineAgent<unknown>({
     name: "test",
     title: { en: "Test", zh: "测试" },
@@ -134,7 +135,7 @@ export async function house(
   const key = await deriveKey("a master secret", OUTSIDE_KEY_PURPOSE);
   const catalogue = new ToolCatalogue([agent], nowhere);
   const preparation = new Preparation(catalogue, { clock, log, settings, key });
-  const execution = new ToolExecution(catalogue, { clock, log, settings });
+  const execution = new ToolExecution(catalogue, { clock, log, settings, ...(circuits ? { circuits } : {}) });
   const state = stateOf("test", metadata);
 
   const prepare = (

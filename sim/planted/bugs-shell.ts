@@ -21,8 +21,8 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
       },
       {
         file: "actor/writer.ts",
-        find: "    this.#deps.timersSet(timers);\n    this.#deps.committed(encoded, decided.state);",
-        replace: "    this.#deps.timersSet(timers);",
+        find: "decided.events);\n    this.#deps.committed(encoded, decided.state);",
+        replace: "decided.events);",
       },
     ],
   },

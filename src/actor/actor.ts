@@ -40,6 +40,8 @@ import { Writer } from "./writer.ts";
 
 const refused = (rejection: Rejection): Result<never> => ({ ok: false, rejection });
 
+type Acknowledge = (answer: CommandAnswer) => void;
+
 export class ConversationActor {
   readonly reads: Reads;
   /** Of those who command here. */
@@ -125,10 +127,15 @@ export class ConversationActor {
     }
   }
 
-  async command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
+  /** @param acknowledge told the answer as soon as it is committed, before anybody else hears of anything */
+  async command(
+    context: RequestContext,
+    request: CommandRequest,
+    acknowledge: Acknowledge = () => undefined,
+  ): Promise<Result<CommandAnswer>> {
     let registered = false;
     try {
-      const answer = await this.#command(context, request);
+      const answer = await this.#command(context, request, acknowledge);
       registered = answer.ok && !answer.value.replayed;
       return answer;
     } finally {
@@ -136,7 +143,11 @@ export class ConversationActor {
     }
   }
 
-  async #command(context: RequestContext, request: CommandRequest): Promise<Result<CommandAnswer>> {
+  async #command(
+    context: RequestContext,
+    request: CommandRequest,
+    acknowledge: Acknowledge,
+  ): Promise<Result<CommandAnswer>> {
     const { idempotencyKey: key, conversationId, command } = request;
     const { userId } = context;
     // Asked beside everything else that has to be waited for, and heard before anything is decided.
@@ -149,7 +160,7 @@ export class ConversationActor {
     };
     if (key === undefined) {
       const hasty = this.rates.spend(userId);
-      return hasty ? refused(hasty) : this.#decide(context, request, await prepare(), null);
+      return hasty ? refused(hasty) : this.#decide(context, request, await prepare(), null, acknowledge);
     }
     const digest = await this.#ports.sha256(commandText(conversationId, command, userId));
     const claim = { key, digest, conversationId, life: this.#lifeId };
@@ -160,7 +171,9 @@ export class ConversationActor {
     }
     const hasty = this.rates.spend(userId);
     if (hasty) return refused(hasty);
-    return this.#keys.claimed(context, claim, prepare, (prepared) => this.#decide(context, request, prepared, claim));
+    return this.#keys.claimed(context, claim, prepare, (prepared) =>
+      this.#decide(context, request, prepared, claim, acknowledge),
+    );
   }
 
   /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
@@ -239,6 +252,7 @@ export class ConversationActor {
     request: CommandRequest,
     { facts, refusal }: { readonly facts: Facts; readonly refusal: Rejection | null },
     claim: Claim | null,
+    acknowledge: Acknowledge,
   ): Result<CommandAnswer> {
     if (refusal) return refused(refusal);
     const meanwhile = claim && this.#keys.replay(claim);
@@ -246,18 +260,24 @@ export class ConversationActor {
     const principal = principalOf(context);
     const { command } = request;
     const { runCount: runs, seq } = this.state;
-    const answer = (state: State, made: readonly Event[]) =>
-      answerOf(state, command, { role: readingRole(state, principal), userId: principal.userId }, made);
+    const rate = this.rates.state(context.userId);
+    const answerIn = (state: State, made: readonly Event[]): CommandAnswer => ({
+      ...answerOf(state, command, { role: readingRole(state, principal), userId: principal.userId }, made),
+      replayed: false,
+      since: cursorOf(state.identity?.generation ?? "", seq),
+      ...(rate ? { rate } : {}),
+    });
+    let answer: CommandAnswer | null = null;
+    const answered = (state: State, made: readonly Event[]) => (answer ??= answerIn(state, made));
     const { rejection, events } = this.#writer.turn({
       input: { type: "command", command, principal, facts },
-      ...(claim ? { receipt: (state, made) => receiptOf(claim, answer(state, made)) } : {}),
+      ...(claim ? { receipt: (state, made) => receiptOf(claim, answered(state, made)) } : {}),
+      committed: (state, made) => acknowledge(answered(state, made)),
     });
     if (rejection) return { ok: false, rejection: this.#withRun(rejection, command, principal) };
     this.#credentials.keep(context, command, runs, this.state);
     this.#runLog.keep(context, command, runs, this.state);
-    const since = cursorOf(this.state.identity?.generation ?? "", seq);
-    const rate = this.rates.state(context.userId);
-    return { ok: true, value: { ...answer(this.state, events), replayed: false, since, ...(rate ? { rate } : {}) } };
+    return { ok: true, value: answered(this.state, events) };
   }
 
   /** A run that ended long ago is held reduced by the core; its view is a row here. */

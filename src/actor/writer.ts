@@ -1,7 +1,7 @@
 /**
  * The one writer of a conversation. Each input is decided, committed, published and performed in one synchronous turn.
  *
- * **I1** commit → publish → perform, in this order. **I2** the state in memory is the fold of what was committed: where
+ * **I1** commit → acknowledge → publish → perform, in this order. **I2** the state in memory is the fold of what was committed: where
  * the transaction throws, the state stays what it was. **I11** there is no await in here.
  */
 import { decide } from "../run/decide.ts";
@@ -18,6 +18,8 @@ export interface Turn {
   readonly payloads?: readonly Payload[];
   /** The receipt of a keyed command, made from what it led to. Refusals leave none. */
   readonly receipt?: (state: State, events: readonly Event[]) => Receipt;
+  /** What the input itself led to is committed; nobody has heard of it yet. Not called where nothing was to be committed. */
+  readonly committed?: (state: State, events: readonly Event[]) => void;
 }
 
 export interface Turned {
@@ -56,7 +58,7 @@ export class Writer {
   }
 
   /** What time did is committed in either case. */
-  turn({ input, payloads = [], receipt }: Turn): Turned {
+  turn({ input, payloads = [], receipt, committed }: Turn): Turned {
     const now = this.#deps.now();
     const causes: Cause[] = [];
     const passed = this.#decide(this.#state, this.#timePassed(), now, causes);
@@ -77,6 +79,7 @@ export class Writer {
     });
     this.#state = decided.state;
     this.#deps.timersSet(timers);
+    if (decided.rejection === null) committed?.(decided.state, decided.events);
     this.#deps.committed(encoded, decided.state);
     return decided;
   }

@@ -16,7 +16,12 @@ import { closeSocket, contextOf, type SocketLike, type Watcher } from "./sockets
 
 export interface Dispatching {
   readonly conversationId: string;
-  readonly command: (context: RequestContext, request: CommandRequest) => Promise<Result<CommandAnswer>>;
+  /** `acknowledge` may be told the answer before the promise has it: before the events that led to it are sent. */
+  readonly command: (
+    context: RequestContext,
+    request: CommandRequest,
+    acknowledge: (answer: Acknowledged) => void,
+  ) => Promise<Result<CommandAnswer>>;
   /** With a ticket for this very socket; what it is answered is acknowledged. Absent: no ticket is good here. */
   readonly refresh?: (ticket: string, watcher: Watcher) => Promise<Result<unknown>>;
   readonly failed: (error: unknown, watcher: Watcher) => void;
@@ -36,13 +41,20 @@ export async function dispatch(socket: SocketLike, message: string | ArrayBuffer
     return slowDown(socket, to);
   }
   const { frame } = inbound;
+  let acknowledged = false;
+  const acknowledge = ({ body, replayed }: Acknowledged) => {
+    if (!acknowledged) say(socket, ackFrame(frame.id, body, replayed));
+    acknowledged = true;
+  };
   try {
-    const answer = await answerTo(frame, watcher, to);
-    if (answer.ok) say(socket, ackFrame(frame.id, answer.value.body, answer.value.replayed));
+    const answer = await answerTo(frame, watcher, to, acknowledge);
+    if (answer.ok) acknowledge(answer.value);
     else refuse(socket, watcher, answer.rejection, frame.id);
     slowDown(socket, to);
   } catch (error) {
     to.failed(error, watcher);
+    // What was acknowledged stands, whatever broke afterwards.
+    if (acknowledged) return;
     refuse(socket, watcher, reject("internal", "Something broke; the same command may be sent again."), frame.id);
   }
 }
@@ -50,22 +62,29 @@ export async function dispatch(socket: SocketLike, message: string | ArrayBuffer
 const UNKNOWN_TICKET: Result<never> = { ok: false, rejection: reject("ticket_invalid", "No ticket is good here.") };
 type Acknowledged = { readonly body: unknown; readonly replayed: boolean };
 
-async function answerTo(frame: ClientFrame, watcher: Watcher, to: Dispatching): Promise<Result<Acknowledged>> {
-  if (frame.type !== "refresh") return send(frame, contextOf(watcher), to);
+async function answerTo(
+  frame: ClientFrame,
+  watcher: Watcher,
+  to: Dispatching,
+  acknowledge: (answer: Acknowledged) => void,
+): Promise<Result<Acknowledged>> {
+  if (frame.type !== "refresh") return send(frame, contextOf(watcher), to, acknowledge);
   const refreshed = (await to.refresh?.(frame.ticket, watcher)) ?? UNKNOWN_TICKET;
   return refreshed.ok ? { ok: true, value: { body: refreshed.value, replayed: false } } : refreshed;
 }
 
-async function send(frame: CommandFrame, context: RequestContext, to: Dispatching): Promise<Result<CommandAnswer>> {
+async function send(
+  frame: CommandFrame,
+  context: RequestContext,
+  to: Dispatching,
+  acknowledge: (answer: Acknowledged) => void,
+): Promise<Result<CommandAnswer>> {
   const command = commandOf(frame);
   const refused = checkCommandScope(context, command);
   if (refused) return { ok: false, rejection: refused };
   const { idempotencyKey } = frame;
-  return to.command(context, {
-    conversationId: to.conversationId,
-    command,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  });
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  return to.command(context, { conversationId: to.conversationId, command, ...key }, acknowledge);
 }
 
 function slowDown(socket: SocketLike, { overdrawn }: Dispatching): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { nodeJournal } from "../storage/node-journal.ts";
-import { planned, user, World } from "./world.ts";
+import { CONVERSATION, planned, user, World } from "./world.ts";
 
 const CANARY = "canary-in-arguments";
 
@@ -25,4 +25,40 @@ test("a viewer who operates is answered as a viewer: what the run would do stays
   }
   const mine = await world.send({ type: "update_conversation", body: { title: "a title" } });
   expect(JSON.stringify(mine)).toContain(CANARY);
+});
+
+test("an answer is told when it is committed, and before the watchers hear of anything", async () => {
+  const world = new World(nodeJournal());
+  await world.create();
+  const told: unknown[] = [];
+  const request = {
+    conversationId: CONVERSATION,
+    command: { type: "start_run", body: { input: { text: "hello" } } } as const,
+    idempotencyKey: "key-1",
+  };
+  const answer = await world.actor.command(user("alice"), request, (told_) =>
+    told.push({ answer: told_, committed: world.journal.receipt("key-1") !== null, heard: world.frames.length }),
+  );
+  expect(told).toEqual([{ answer: answer.ok && answer.value, committed: true, heard: 1 }]);
+  expect(world.frames.length).toBeGreaterThan(1);
+});
+
+test("what is refused or replayed is told by its answer alone", async () => {
+  const world = new World(nodeJournal());
+  await world.create();
+  await world.start("hello", "key-1");
+  const told: unknown[] = [];
+  const send = (text: string) =>
+    world.actor.command(
+      user("alice"),
+      {
+        conversationId: CONVERSATION,
+        command: { type: "start_run", body: { input: { text } } },
+        idempotencyKey: "key-1",
+      },
+      (answer) => told.push(answer),
+    );
+  expect(await send("hello")).toMatchObject({ ok: true, value: { replayed: true } });
+  expect(await send("another")).toMatchObject({ ok: false });
+  expect(told).toEqual([]);
 });

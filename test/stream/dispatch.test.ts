@@ -23,3 +23,34 @@ test.each([
     { type: "problem", problem: { code: "malformed_json", title: malformed } },
   ]);
 });
+
+test("an acknowledgement is said before the events that led to it, and once", async () => {
+  const { principal } = watcher("alice");
+  const socket = new FakeSocket("alice", { principal: { ...principal, scopes: ["conversations:write"] } });
+  const answer = { status: 202 as const, body: null, replayed: false };
+  await dispatch(socket, JSON.stringify({ type: "cancel_run", id: "1", runId: RUN }), {
+    ...to,
+    command: async (_context, _request, acknowledge) => {
+      acknowledge(answer);
+      socket.send('{"type":"event"}');
+      return { ok: true, value: answer };
+    },
+  });
+  expect(socket.frames).toMatchObject([{ type: "ack", id: "1" }, { type: "event" }]);
+});
+
+test("what was acknowledged stands, whatever breaks afterwards", async () => {
+  const { principal } = watcher("alice");
+  const socket = new FakeSocket("alice", { principal: { ...principal, scopes: ["conversations:write"] } });
+  const failures: unknown[] = [];
+  await dispatch(socket, JSON.stringify({ type: "cancel_run", id: "1", runId: RUN }), {
+    ...to,
+    failed: (error) => failures.push(error),
+    command: async (_context, _request, acknowledge) => {
+      acknowledge({ body: null, replayed: false });
+      throw new Error("after the commit");
+    },
+  });
+  expect(socket.frames).toMatchObject([{ type: "ack", id: "1" }]);
+  expect(failures).toHaveLength(1);
+});

@@ -146,7 +146,8 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
     const conversationId = actor.state.identity?.conversationId ?? "";
     await dispatch(socket, message, {
       conversationId,
-      command: (context, request) => this.command(context, request),
+      command: (context, request, acknowledge) =>
+        this.#told(context, (life) => life.actor.command(context, request, acknowledge)),
       // A frame that is none costs what a command costs.
       wasted: () => actor.rates.spend(userId),
       overdrawn: () => actor.rates.overdrawn(userId),

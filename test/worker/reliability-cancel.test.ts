@@ -5,10 +5,22 @@ import { agree } from "./harness/agreement.ts";
 import { toldCalls } from "./harness/calls.ts";
 import { backend } from "./harness/fakes.ts";
 import { crash, untilAsked } from "./harness/life.ts";
+import { signInOf } from "./harness/ledgers.ts";
 import { askedOf, calledOf, expectHungUp, untilCalled } from "./harness/sockets-to.ts";
+import { signInTo } from "./harness/strangers.ts";
 import { COMMON_TEXT, Talk } from "./harness/talk.ts";
 
 const SLOW_TEXT = { fixture: "common_slow_text" };
+/** Six words, and then nothing more: it is only ever ended by a cancel, however long that takes. */
+const UNFINISHED = (() => {
+  const words = ["One", " two", " three", " four", " five", " six"].map((content) => {
+    const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+    return `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices })}\n\n`;
+  });
+  const splitAt = words.slice(0, -1).map((_, at) => words.slice(0, at + 1).join("").length);
+  const end = { mode: "hold", ms: 6_000_000 } as const;
+  return { raw: words.join(""), splitAt, delaysMs: words.map(() => 500), end };
+})();
 const calls = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] });
 const newRecipient = () => `r-${crypto.randomUUID()}`;
 const transferTo = (recipient_id: string, tool = "transfer") => calls(tool, { recipient_id, amount_cents: 500 });
@@ -49,7 +61,7 @@ describe("while the model is asked", () => {
   });
 
   test.concurrent("and its text is being shown: what was shown is kept, marked incomplete, and paid for", async () => {
-    const talk = await Talk.open({ answers: [SLOW_TEXT] });
+    const talk = await Talk.open({ answers: [UNFINISHED] });
     const run = await talk.start();
     const shown = () => talk.watcher.frames.flatMap((frame) => (frame.type === "delta" ? [frame.text] : []));
     await talk.watcher.until("some words", () => shown().length >= 5);
@@ -73,8 +85,22 @@ describe("while the model is asked", () => {
     expect(await talk.requests()).toHaveLength(2);
   });
 
+  test.concurrent("anew, by the next life: nobody is asked a third time", async () => {
+    const talk = await Talk.open({ answers: [{ hang: true }, { hang: true }] });
+    const run = await talk.start();
+    await untilAsked(talk, 1);
+    await crash(talk);
+    await talk.watcher.connect();
+    await untilAsked(talk, 2);
+    const since = await cancelled(talk, run);
+    await expectHungUp(() => askedOf(talk), since);
+    expect(talk.of("step.superseded", run)).toHaveLength(1);
+    await agree(talk);
+    expect(await talk.requests()).toHaveLength(3);
+  });
+
   test.concurrent("over a socket that came back meanwhile", async () => {
-    const talk = await Talk.open({ answers: [SLOW_TEXT] });
+    const talk = await Talk.open({ answers: [UNFINISHED] });
     const run = await talk.start();
     await talk.watcher.until("a word", () => talk.watcher.frames.some(({ type }) => type === "delta"));
     talk.watcher.cut();
@@ -88,7 +114,7 @@ describe("while the model is asked", () => {
 
   test.concurrent("again, after a confirmed act: the act is listed", async () => {
     const recipient = newRecipient();
-    const talk = await Talk.open({ answers: [transferTo(recipient), SLOW_TEXT] });
+    const talk = await Talk.open({ answers: [transferTo(recipient), UNFINISHED] });
     const { run, calls: asked } = await talk.ask();
     await talk.decide(run, asked[0], "approve");
     await talk.watcher.until("a word", () => talk.watcher.frames.some(({ type }) => type === "delta"));
@@ -218,6 +244,27 @@ describe("while a person is waited for", () => {
     await agree(talk);
     expect(await talk.bookings()).toHaveLength(1);
   });
+});
+
+test.concurrent("while its budget is waited for: at once, also in a tenant that is paused", async () => {
+  const person = await signInOf("paused and cancelled");
+  const talk = await Talk.open({ person, answers: [transferTo(newRecipient())] });
+  const root = await signInTo("operations", "root", ["platform:admin"]);
+  const order = (what: "pause" | "resume") =>
+    root.ask("POST", `/v1/admin/tenants/${encodeURIComponent(person.tenantId)}/${what}`, {
+      headers: { "x-audit-reason": "a test" },
+    });
+  const { run, calls: asked } = await talk.ask();
+  await order("pause");
+  await talk.watcher.until("the pause", () => talk.watcher.event("tenant.paused", run.id));
+  // A no is taken, and nobody is asked what to do about it.
+  await talk.decide(run, asked[0], "reject");
+  await talk.watcher.until("the no", () => talk.watcher.event("confirmation.decided", run.id));
+  expect(await person.client.run(run.id)).toMatchObject({ phase: "awaiting_budget" });
+  await cancelled(talk, run);
+  await order("resume");
+  await agree(talk);
+  expect(await talk.requests()).toHaveLength(2);
 });
 
 describe("what is no cancel, and what comes too late", () => {

@@ -5,30 +5,20 @@
  * Every way in begins with `open`: a new life that finds unfinished work says so to the core before anything else, so a
  * restart is the same whether an alarm, a request or a socket's frame is the first thing that happens.
  */
-import { cursorOf } from "../protocol/cursor.ts";
-import type { Command } from "../protocol/commands.ts";
-import { LIMITS } from "../protocol/limits.ts";
-import type { Event } from "../protocol/events.ts";
-import { principalOf, type Principal, type RequestContext } from "../protocol/principal.ts";
-import { reject, type Rejection, type Result } from "../protocol/problems.ts";
+import type { Principal, RequestContext } from "../protocol/principal.ts";
+import type { Result } from "../protocol/problems.ts";
 import type { Role } from "../protocol/roles.ts";
-import { seenRun } from "../protocol/redaction.ts";
 import type { CommandAnswer, CommandRequest } from "../protocol/rpc.ts";
-import { isoOf } from "../protocol/time.ts";
-import { checkVisible, NOT_FOUND } from "../run/authority.ts";
+import { checkVisible } from "../run/authority.ts";
 import { nextDeadline } from "../run/deadlines.ts";
-import type { Facts } from "../run/inputs.ts";
 import { isBusy } from "../run/status.ts";
 import type { State } from "../run/state.ts";
 import { Budgeting } from "./budgeting.ts";
-import { answerOf } from "./command-answer.ts";
-import { commandText } from "./command-digest.ts";
-import { factsOf } from "./command-facts.ts";
+import { Commands, type Acknowledge } from "./commanding.ts";
 import { Credentials } from "./credentials.ts";
-import { Keys, receiptOf } from "./keys.ts";
 import { Outbox } from "./outbox.ts";
 import { Performer } from "./performer.ts";
-import type { ActorPorts, Checkpoint, Claim, EncodedEvent, Transcript } from "./ports.ts";
+import type { ActorPorts, Checkpoint, EncodedEvent, Transcript } from "./ports.ts";
 import { readingRole, Reads } from "./reads.ts";
 import { isolated, Reminders } from "./reminders.ts";
 import { Rates } from "./rates.ts";
@@ -38,17 +28,13 @@ import { TRANSCRIPT_EVENTS } from "./transcript-events.ts";
 import { isWorthProjecting } from "./worth-projecting.ts";
 import { Writer } from "./writer.ts";
 
-const refused = (rejection: Rejection): Result<never> => ({ ok: false, rejection });
-
-type Acknowledge = (answer: CommandAnswer) => void;
-
 export class ConversationActor {
   readonly reads: Reads;
   /** Of those who command here. */
   readonly rates: Rates;
   readonly #ports: ActorPorts;
   readonly #writer: Writer;
-  readonly #keys: Keys;
+  readonly #commands: Commands;
   readonly #performer: Performer;
   readonly #reminders: Reminders;
   readonly #outbox: Outbox;
@@ -56,7 +42,6 @@ export class ConversationActor {
   readonly #credentials = new Credentials();
   readonly #budgeting: Budgeting;
   readonly #runLog: RunLog;
-  readonly #lifeId: string;
   #transcript: Transcript | null = null;
   #opened = false;
   #cancelReminder: () => void = () => undefined;
@@ -68,8 +53,6 @@ export class ConversationActor {
   constructor(ports: ActorPorts) {
     const { journal, clock, publisher, settings } = ports;
     this.#ports = ports;
-    // Later lives have greater names: the register tells by them whose claim comes too late.
-    this.#lifeId = `${isoOf(clock.now())} ${ports.generation()}`;
     this.#streaming = new StreamingText(journal, publisher, clock, settings.checkpointMs);
     this.#reminders = new Reminders(journal, clock, settings, ports.signIns);
     this.#outbox = new Outbox({
@@ -85,7 +68,6 @@ export class ConversationActor {
       timersSet: (timers) => this.#reminders.timersSet(timers),
       committed: (encoded, state) => this.#committed(encoded, state),
     });
-    this.#keys = new Keys({ ...ports, initialised: () => this.state.identity !== null });
     this.#performer = new Performer({
       ...ports,
       streaming: this.#streaming,
@@ -98,6 +80,15 @@ export class ConversationActor {
     this.#runLog = new RunLog(ports.log);
     this.reads = new Reads(journal, () => this.state);
     this.rates = new Rates(settings.commandRate ?? null, () => clock.now());
+    this.#commands = new Commands({
+      ...ports,
+      state: () => this.state,
+      turn: (turn) => this.#writer.turn(turn),
+      budgeting: this.#budgeting,
+      rates: this.rates,
+      credentials: this.#credentials,
+      runLog: this.#runLog,
+    });
   }
 
   /** The state, of an object that was opened. */
@@ -128,52 +119,12 @@ export class ConversationActor {
   }
 
   /** @param acknowledge told the answer as soon as it is committed, before anybody else hears of anything */
-  async command(
+  command(
     context: RequestContext,
     request: CommandRequest,
     acknowledge: Acknowledge = () => undefined,
   ): Promise<Result<CommandAnswer>> {
-    let registered = false;
-    try {
-      const answer = await this.#command(context, request, acknowledge);
-      registered = answer.ok && !answer.value.replayed;
-      return answer;
-    } finally {
-      this.#budgeting.answered(context.requestId, registered);
-    }
-  }
-
-  async #command(
-    context: RequestContext,
-    request: CommandRequest,
-    acknowledge: Acknowledge,
-  ): Promise<Result<CommandAnswer>> {
-    const { idempotencyKey: key, conversationId, command } = request;
-    const { userId } = context;
-    // Asked beside everything else that has to be waited for, and heard before anything is decided.
-    const standing = this.#ports.standing?.refusal(principalOf(context), command) ?? Promise.resolve(null);
-    const hidden = this.#checkTarget(request, principalOf(context));
-    if (hidden) return refused((await standing) ?? hidden);
-    const prepare = async () => {
-      const [facts, refusal] = await Promise.all([this.#facts(context, request), standing]);
-      return { facts, refusal };
-    };
-    if (key === undefined) {
-      const hasty = this.rates.spend(userId);
-      return hasty ? refused(hasty) : this.#decide(context, request, await prepare(), null, acknowledge);
-    }
-    const digest = await this.#ports.sha256(commandText(conversationId, command, userId));
-    const claim = { key, digest, conversationId, life: this.#lifeId };
-    const replayed = this.#keys.replay(claim);
-    if (replayed) {
-      const refusal = await standing;
-      return refusal ? refused(refusal) : replayed;
-    }
-    const hasty = this.rates.spend(userId);
-    if (hasty) return refused(hasty);
-    return this.#keys.claimed(context, claim, prepare, (prepared) =>
-      this.#decide(context, request, prepared, claim, acknowledge),
-    );
+    return this.#commands.command(context, request, acknowledge);
   }
 
   /** Never awaits a model or a tool, and never throws: the platform drops an alarm that keeps failing. */
@@ -237,68 +188,6 @@ export class ConversationActor {
       this.#remindInMemory(this.#writer.state);
     }
     this.#reminders.armAnew(this.#writer.state);
-  }
-
-  #facts(context: RequestContext, { conversationId, command }: CommandRequest): Promise<Facts> {
-    const { agents, generation, journal } = this.#ports;
-    const full = () => journal.bytes() >= LIMITS.conversationBytes;
-    const admit = () => this.#budgeting.admit(this.state, context.requestId, command);
-    return factsOf(this.state, conversationId, command, principalOf(context), { agents, generation, full, admit });
-  }
-
-  /** From the last look at the receipts to the commit there is no await (**I11**). */
-  #decide(
-    context: RequestContext,
-    request: CommandRequest,
-    { facts, refusal }: { readonly facts: Facts; readonly refusal: Rejection | null },
-    claim: Claim | null,
-    acknowledge: Acknowledge,
-  ): Result<CommandAnswer> {
-    if (refusal) return refused(refusal);
-    const meanwhile = claim && this.#keys.replay(claim);
-    if (meanwhile) return meanwhile;
-    const principal = principalOf(context);
-    const { command } = request;
-    const { runCount: runs, seq } = this.state;
-    const rate = this.rates.state(context.userId);
-    const answerIn = (state: State, made: readonly Event[]): CommandAnswer => ({
-      ...answerOf(state, command, { role: readingRole(state, principal), userId: principal.userId }, made),
-      replayed: false,
-      since: cursorOf(state.identity?.generation ?? "", seq),
-      ...(rate ? { rate } : {}),
-    });
-    let answer: CommandAnswer | null = null;
-    const answered = (state: State, made: readonly Event[]) => (answer ??= answerIn(state, made));
-    const { rejection, events } = this.#writer.turn({
-      input: { type: "command", command, principal, facts },
-      ...(claim ? { receipt: (state, made) => receiptOf(claim, answered(state, made)) } : {}),
-      committed: (state, made) => acknowledge(answered(state, made)),
-    });
-    if (rejection) return { ok: false, rejection: this.#withRun(rejection, command, principal) };
-    this.#credentials.keep(context, command, runs, this.state);
-    this.#runLog.keep(context, command, runs, this.state);
-    return { ok: true, value: answered(this.state, events) };
-  }
-
-  /** A run that ended long ago is held reduced by the core; its view is a row here. */
-  #withRun(rejection: Rejection, command: Command, principal: Principal): Rejection {
-    if (rejection.code !== "run_finished" || rejection.extensions || !("runId" in command)) return rejection;
-    const run = this.#ports.journal.endedRun(command.runId);
-    if (!run) return rejection;
-    return { ...rejection, extensions: { run: seenRun(run, readingRole(this.state, principal), principal.userId) } };
-  }
-
-  #checkTarget({ command, conversationId }: CommandRequest, principal: Principal): Rejection | null {
-    const { state } = this;
-    if (command.type === "create_conversation") {
-      if (!this.#ports.agents.exists(command.body.agent)) {
-        const errors = [{ pointer: "/agent", detail: "There is no such agent." }];
-        return reject("invalid_request", "There is no such agent.", { errors });
-      }
-      // One that is there already was made with this key: its receipt tells whose it is, without naming it.
-      return null;
-    }
-    return state.identity?.conversationId === conversationId ? checkVisible(state, principal) : NOT_FOUND;
   }
 
   #committed(encoded: EncodedEvent[], state: State): void {

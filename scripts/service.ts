@@ -27,6 +27,8 @@ export interface RuntimeOptions extends Omit<ServiceOptions, "env"> {
   /** Where `bundleInto` has put the Worker. */
   readonly bundleDir: string;
   readonly vars?: Record<string, string>;
+  /** Requests of one user, and of one tenant, in a minute. Absent: the platform counts none. */
+  readonly rates?: { readonly user: number; readonly tenant: number };
 }
 
 /** A port on 127.0.0.1 that nobody uses now. */
@@ -47,8 +49,9 @@ export function startService({ port, stateDir, env = {}, readyMs }: ServiceOptio
 }
 
 /** The bundle under a bare runtime: ready in a second, and without anything that would start it again. */
-export function startRuntime({ port, stateDir, bundleDir, vars = {}, readyMs }: RuntimeOptions): Promise<Service> {
-  const RUNTIME = JSON.stringify({ port, stateDir, bundleDir, vars });
+export function startRuntime({ readyMs, ...options }: RuntimeOptions): Promise<Service> {
+  const { port } = options;
+  const RUNTIME = JSON.stringify({ vars: {}, ...options });
   return start("scripts/runtime/host.ts", port, { RUNTIME }, readyMs);
 }
 

@@ -2,7 +2,7 @@
  * The built Worker under Miniflare, as a process of its own: for rigs that kill it and benches that measure it. Nothing
  * restarts it, nothing proxies it: a direct socket leads to the Worker, and SIGKILL to the group ends everything.
  *
- * Reads one JSON object from the environment variable RUNTIME: {port, stateDir, bundleDir, vars}.
+ * Reads one JSON object from the environment variable RUNTIME: {port, stateDir, bundleDir, vars, rates?}.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,11 @@ interface RuntimeOptions {
   readonly stateDir: string;
   readonly bundleDir: string;
   readonly vars: Readonly<Record<string, string>>;
+  /** Absent: nobody counts requests, as the load of a bench or a rig would soon exceed any number. */
+  readonly rates?: { readonly user: number; readonly tenant: number };
 }
 
-const { port, stateDir, bundleDir, vars } = JSON.parse(process.env["RUNTIME"] ?? "{}") as RuntimeOptions;
+const { port, stateDir, bundleDir, vars, rates } = JSON.parse(process.env["RUNTIME"] ?? "{}") as RuntimeOptions;
 const texts = readdirSync(bundleDir).filter((name) => name.endsWith(".sql"));
 
 const options = convertV4MiniflareOptions({
@@ -36,6 +38,14 @@ const options = convertV4MiniflareOptions({
     STANDING: { className: "StandingObject", useSQLite: true },
     LEDGERS: { className: "LedgerObject", useSQLite: true },
   },
+  ...(rates === undefined
+    ? {}
+    : {
+        ratelimits: {
+          RATE_USER: { namespace_id: "1001", simple: { limit: rates.user, period: 60 } },
+          RATE_TENANT: { namespace_id: "1002", simple: { limit: rates.tenant, period: 60 } },
+        },
+      }),
   d1Databases: { HISTORY: "holdpoint-history", APP: "holdpoint-app" },
   bindings: { ENVIRONMENT: "development", DEV_SIGN_IN: "on", ...vars },
   unsafeDirectSockets: [{ host: "127.0.0.1", port }],

@@ -31,6 +31,7 @@ test("the tools are of the classes, policies and scopes that the protocol names"
     ["transfer", "once", "lab:transfer", undefined],
     ["transfer_idempotent", "idempotent", "lab:transfer", undefined],
     ["transfer_probeable", "probeable", "lab:transfer", undefined],
+    ["transfer_by_two", "once", "lab:transfer", undefined],
     ["book_note", "once", undefined, "never"],
   ]);
 });

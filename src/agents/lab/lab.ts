@@ -7,7 +7,7 @@ import { PartialLimits, type Metadata } from "../../protocol/run.ts";
 import { defineAgent } from "../../tools/agent-definition.ts";
 import type { LabDeps } from "./lab-backend.ts";
 import { alwaysFail, lookupOrder, ping, slowLookup } from "./read-tools.ts";
-import { bookNote, transfer, transferIdempotent, transferProbeable } from "./transfer-tools.ts";
+import { bookNote, transfer, transferByTwo, transferIdempotent, transferProbeable } from "./transfer-tools.ts";
 
 const MAX_TTL_MS = 30 * 24 * 3_600_000;
 
@@ -16,7 +16,17 @@ export const lab = defineAgent<LabDeps>({
   title: { en: "Lab", zh: "实验室" },
   description: { en: "For tests: tools of every effect class.", zh: "用于测试：各种效果类别的工具。" },
   prompt: () => "You are a test agent. Use the tools as asked.",
-  tools: [lookupOrder, slowLookup, ping, alwaysFail, transfer, transferIdempotent, transferProbeable, bookNote],
+  tools: [
+    lookupOrder,
+    slowLookup,
+    ping,
+    alwaysFail,
+    transfer,
+    transferIdempotent,
+    transferProbeable,
+    transferByTwo,
+    bookNote,
+  ],
   model: (metadata) => metadata["model"],
   confirmationTtlMs,
   limitsOf,

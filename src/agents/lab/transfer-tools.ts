@@ -74,6 +74,19 @@ export const transferProbeable = defineTool({
   },
 });
 
+/** What one person alone may not do: two treasurers agree, neither of whom is the one who asks, and soon. */
+export const transferByTwo = defineTool({
+  ...common,
+  name: "transfer_by_two",
+  title: { en: "Transfer (two people)", zh: "转账（双人）" },
+  description: "Transfers money; two treasurers must agree.",
+  effect: "once",
+  quorum: 2,
+  selfApproval: false,
+  approvers: ["treasurer"],
+  expiresInMs: 15 * 60_000,
+});
+
 export const bookNote = defineTool({
   name: "book_note",
   title: { en: "Book a note", zh: "记一笔" },

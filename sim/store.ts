@@ -177,6 +177,7 @@ export class SimStore {
   deleteAll(): void {
     this.#write();
     this.#database.dropAll();
+    this.#hasLog = false;
     this.#alarmSet = null;
   }
 
@@ -205,6 +206,8 @@ export class SimStore {
       return 0;
     return Number(this.#prepared("SELECT max(seq) AS head FROM events").all()[0]?.["head"] ?? 0);
   }
+
+  #hasLog = false;
 
   /** @returns the database, where it may serve another schedule */
   close(): StoreDatabase | null {

@@ -8,4 +8,15 @@ const base64Url = (bytes: Uint8Array): string =>
     .replaceAll("/", "_")
     .replaceAll("=", "");
 
-export const tenantDigest = async (tenantId: string): Promise<string> => base64Url(await sha256(`tenant:${tenantId}`));
+/** An isolate serves few tenants, and asks at every command. */
+const KEPT = 100;
+const digests = new Map<string, string>();
+
+export async function tenantDigest(tenantId: string): Promise<string> {
+  const known = digests.get(tenantId);
+  if (known !== undefined) return known;
+  const digest = base64Url(await sha256(`tenant:${tenantId}`));
+  if (digests.size >= KEPT) digests.clear();
+  digests.set(tenantId, digest);
+  return digest;
+}

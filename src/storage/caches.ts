@@ -6,7 +6,7 @@ import type { Checkpoint, Payload, Receipt, TimerKind } from "../actor/ports.ts"
 import { numberOf } from "../protocol/ids.ts";
 import type { Run } from "../protocol/run.ts";
 import { EMPTY, FOLD_VERSION, type State } from "../run/state.ts";
-import { dropPieces, gather, spill } from "./overflow.ts";
+import { dropPieces, gather, spill, spillNew } from "./overflow.ts";
 import { numberIn, textIn, textOrNullIn, type SqlDatabase } from "./sql-database.ts";
 
 const SNAPSHOT = "SELECT seq, fold_version, state_json FROM snapshot WHERE id = 1";
@@ -35,7 +35,7 @@ export function payload(db: SqlDatabase, digest: string): string | null {
 
 export function putPayload(db: SqlDatabase, { digest, body }: Payload): void {
   if (db.exec(PAYLOAD, digest).length > 0) return;
-  db.exec(PUT_PAYLOAD, digest, spill(db, `payload:${digest}`, body));
+  db.exec(PUT_PAYLOAD, digest, spillNew(db, `payload:${digest}`, body));
 }
 
 const RECEIPT = "SELECT digest, status, body FROM receipts WHERE key = ?";
@@ -50,7 +50,7 @@ export function receipt(db: SqlDatabase, key: string): Receipt | null {
 
 /** A second receipt for a key would change what was answered (**I6**): the primary key throws. */
 export function putReceipt(db: SqlDatabase, { key, digest, status, body }: Receipt): void {
-  db.exec(PUT_RECEIPT, key, digest, status, spill(db, `receipt:${key}`, body));
+  db.exec(PUT_RECEIPT, key, digest, status, spillNew(db, `receipt:${key}`, body));
 }
 
 const RUN = "SELECT n, view_json FROM runs WHERE n = ?";

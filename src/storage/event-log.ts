@@ -10,7 +10,7 @@ import { utf8Bytes } from "../protocol/text.ts";
 import { epochOf } from "../protocol/time.ts";
 import { evolve } from "../run/evolve.ts";
 import type { State } from "../run/state.ts";
-import { gather, spill } from "./overflow.ts";
+import { gather, spillNew } from "./overflow.ts";
 import { numberIn, textOrNullIn, type SqlDatabase } from "./sql-database.ts";
 import { StorageLostError } from "./storage-lost.ts";
 import { EVENT_COLUMNS, storedEvent } from "./stored-event.ts";
@@ -71,7 +71,7 @@ export function append(db: SqlDatabase, head: number, events: readonly EncodedEv
 function causeColumn(db: SqlDatabase, { seq, now, input }: Cause): string {
   const text = JSON.stringify({ now, input });
   if (text.length <= INLINE_CAUSE_CHARS) return text;
-  spill(db, `cause:${seq}`, text, 0);
+  spillNew(db, `cause:${seq}`, text, 0);
   return ELSEWHERE;
 }
 

@@ -18,6 +18,11 @@ export type Ref = `${"cause" | "payload" | "receipt" | "run"}:${string}` | "snap
 /** What goes into the row's own column: the text, or null once its pieces are stored. Replaces what `ref` had. */
 export function spill(db: SqlDatabase, ref: Ref, text: string, inlineChars = PIECE_CHARS): string | null {
   db.exec(DROP, ref);
+  return spillNew(db, ref, text, inlineChars);
+}
+
+/** The same for a `ref` that has no pieces yet: it saves looking for them. */
+export function spillNew(db: SqlDatabase, ref: Ref, text: string, inlineChars = PIECE_CHARS): string | null {
   if (text.length <= inlineChars) return text;
   for (let piece = 0, rest = text; rest !== ""; piece++) {
     // A piece that began or ended in half a surrogate pair would come back as U+FFFD.

@@ -43,12 +43,20 @@ export interface CommandingDeps extends Pick<
   readonly runLog: RunLog;
 }
 
+/** A claim, and how many receipts there were when its own was looked for. */
+interface Keyed {
+  readonly claim: Claim;
+  readonly looked: number;
+}
+
 const refused = (rejection: Rejection): Result<never> => ({ ok: false, rejection });
 
 export class Commands {
   readonly #deps: CommandingDeps;
   readonly #keys: Keys;
   readonly #lifeId: string;
+  /** Receipts that this life has left. */
+  #receipts = 0;
 
   constructor(deps: CommandingDeps) {
     this.#deps = deps;
@@ -100,8 +108,9 @@ export class Commands {
     }
     const hasty = this.#deps.rates.spend(userId);
     if (hasty) return refused(hasty);
+    const keyed = { claim, looked: this.#receipts };
     return this.#keys.claimed(context, claim, prepare, (prepared) =>
-      this.#decide(context, request, prepared, claim, acknowledge),
+      this.#decide(context, request, prepared, keyed, acknowledge),
     );
   }
 
@@ -122,11 +131,12 @@ export class Commands {
     context: RequestContext,
     request: CommandRequest,
     { facts, refusal }: { readonly facts: Facts; readonly refusal: Rejection | null },
-    claim: Claim | null,
+    keyed: Keyed | null,
     acknowledge: Acknowledge,
   ): Result<CommandAnswer> {
     if (refusal) return refused(refusal);
-    const meanwhile = claim && this.#keys.replay(claim);
+    // The same request may have come twice; where no receipt came, the first look still holds.
+    const meanwhile = keyed && keyed.looked !== this.#receipts ? this.#keys.replay(keyed.claim) : null;
     if (meanwhile) return meanwhile;
     const principal = principalOf(context);
     const { command } = request;
@@ -142,8 +152,11 @@ export class Commands {
     const answered = (state: State, made: readonly Event[]) => (answer ??= answerIn(state, made));
     const { rejection, events } = this.#deps.turn({
       input: { type: "command", command, principal, facts },
-      ...(claim ? { receipt: (state, made) => receiptOf(claim, answered(state, made)) } : {}),
-      committed: (state, made) => acknowledge(answered(state, made)),
+      ...(keyed ? { receipt: (state, made) => receiptOf(keyed.claim, answered(state, made)) } : {}),
+      committed: (state, made) => {
+        if (keyed) this.#receipts += 1;
+        acknowledge(answered(state, made));
+      },
     });
     if (rejection) return { ok: false, rejection: this.#withRun(rejection, command, principal) };
     this.#deps.credentials.keep(context, command, runs, this.#deps.state());

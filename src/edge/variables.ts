@@ -131,7 +131,9 @@ export const VARIABLES = {
   TOOL_CIRCUIT_MS: number(30_000).describe("How long it stays open; calls that a person has approved pass."),
   COMMAND_BURST: number(RATES.commandBurst).describe("Commands that one person may give one conversation at once."),
   COMMANDS_PER_MINUTE: number(RATES.commandsPerMinute).describe("And how fast that fills up again."),
-  OUTBOX_MS: number(2_000).describe("How soon after a change the history is brought up to date."),
+  OUTBOX_MS: number(30_000).describe(
+    "How long after a change the history may be late where an object ends before it has brought it up to date.",
+  ),
   ...limitVariables(),
 } as const;
 

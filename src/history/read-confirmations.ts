@@ -4,7 +4,7 @@
  */
 import type { InboxItem } from "../protocol/history.ts";
 import { numberOf, runOf } from "../protocol/ids.ts";
-import { PERMISSIONS, SCOPES } from "../protocol/roles.ts";
+import { rolesThatMay, SCOPES } from "../protocol/roles.ts";
 import { CALL_COLUMNS, callOf } from "./call-row.ts";
 import { pageOf, type ListPage, type ReadScope, type TenantHistory } from "./read-outcome.ts";
 import { numberIn, numberOrNull, optional, textIn, textOrNull, timeIn, type Row } from "./row.ts";
@@ -29,7 +29,7 @@ export interface InboxQuery {
   readonly before?: InboxPlace;
 }
 
-const DECIDERS = PERMISSIONS.decide.map((role) => `'${role}'`).join(", ");
+const DECIDERS = rolesThatMay("decide").map((role) => `'${role}'`).join(", ");
 
 // From the reader's waiting conversations, which are few, to what is open in them.
 const INBOX = `SELECT ${CALL_COLUMNS}, c.generation, c.seq, c.agent, c.title AS conversation_title, r.started_by,

@@ -1,8 +1,11 @@
-/** The scope that each command needs, whichever way it comes: the edge asks for REST, the object for its sockets. */
+/**
+ * What each command needs: the scope, whichever way it comes (the edge asks for REST, the object for its sockets), and
+ * the place in the conversation, which the core asks for.
+ */
 import type { Command, CommandType } from "./commands.ts";
 import type { Principal } from "./principal.ts";
 import { reject, type Rejection } from "./problems.ts";
-import { SCOPES } from "./roles.ts";
+import { SCOPES, type Permission } from "./roles.ts";
 
 const { conversationsWrite, handoverOperate } = SCOPES;
 
@@ -24,6 +27,27 @@ export const COMMAND_SCOPE: Readonly<Record<CommandType, string | null>> = {
   retry_run: conversationsWrite,
   take_over: null,
   say_as_operator: handoverOperate,
+  release_handover: null,
+};
+
+/**
+ * What a command needs of its sender's place. null: a place is not what counts (to create, there is none yet; to
+ * operate a hand-over takes a scope). Retrying needs `start_runs` besides: it is a new run.
+ */
+export const COMMAND_PERMISSION: Readonly<Record<CommandType, Permission | null>> = {
+  create_conversation: null,
+  update_conversation: "manage",
+  delete_conversation: "manage",
+  put_participant: "manage",
+  remove_participant: "manage",
+  start_run: "start_runs",
+  edit_run: "control_any_run",
+  drop_run: "control_any_run",
+  resume: "decide",
+  cancel_run: "control_any_run",
+  retry_run: "control_any_run",
+  take_over: null,
+  say_as_operator: null,
   release_handover: null,
 };
 

@@ -2,7 +2,7 @@
  * Who may, in the core: the place of a principal in this conversation, and the refusals that follow from it. A person
  * without a place learns nothing, not even that the conversation exists.
  */
-import { may, SCOPES, type Permission, type Role } from "../protocol/roles.ts";
+import { may, SCOPES, startersMay, type Permission, type Role } from "../protocol/roles.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { reject, type Rejection } from "../protocol/problems.ts";
 import type { CallState, RunState, State } from "./state.ts";
@@ -40,7 +40,8 @@ export function checkPermission(state: State, principal: Principal, permission: 
 export function checkRunControl(state: State, principal: Principal, starter: string): Rejection | null {
   const hidden = checkVisible(state, principal);
   if (hidden) return hidden;
-  if (starter === principal.userId || may(roleOf(state, principal), "control_any_run")) return null;
+  const own = starter === principal.userId && startersMay("control_any_run");
+  if (own || may(roleOf(state, principal), "control_any_run")) return null;
   return reject("forbidden", "Only the run's starter or the conversation's owner may do this.");
 }
 

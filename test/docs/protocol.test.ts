@@ -8,7 +8,9 @@ import { readSettings } from "../../src/edge/settings.ts";
 import { ClientFrame } from "../../src/protocol/commands.ts";
 import { EVENT_DATA } from "../../src/protocol/events.ts";
 import { CLOSE, ServerFrame } from "../../src/protocol/frames.ts";
+import { RATES } from "../../src/protocol/limits.ts";
 import { PROBLEMS } from "../../src/protocol/problems.ts";
+import { WHO_MAY } from "../../src/protocol/roles.ts";
 import { STOPS } from "../../src/protocol/stops.ts";
 import { SUBPROTOCOL } from "../../src/protocol/version.ts";
 import { DEVELOPMENT, emptyActor, emptyHistory, emptyTenants } from "../edge/support/edge.ts";
@@ -53,6 +55,18 @@ test("routes, with the scope that each asks for", () => {
   });
   const known = table.map(({ method, path, auth, scope }) => [method, path, auth === "none" ? "open" : (scope ?? "—")]);
   expect(columns("Routes", 0, 1, 2).toSorted()).toEqual(known.toSorted());
+});
+
+test("who may", () => {
+  const cell = (allowed: string) => (allowed === "no" ? "" : allowed);
+  const known = Object.entries(WHO_MAY).map(([right, { what, viewer, approver, editor, owner, starter }]) => [
+    right,
+    what,
+    ...[viewer, approver, editor, owner, starter].map(cell),
+  ]);
+  expect(tableUnder("Who may")).toEqual(known);
+  const { commandBurst, commandsPerMinute } = RATES;
+  expect(page).toContain(`"commands";q=${commandBurst};w=${(commandBurst * 60) / commandsPerMinute}`);
 });
 
 test("events, with the members of their data", () => {

@@ -1,22 +1,32 @@
-/** The table *Who may* of the protocol, row by row. What is one's own run's is asked in the core, not here. */
+/** The table *Who may* of the protocol, cell by cell, and what follows from it. */
 import { expect, test } from "vitest";
-import { may, PERMISSIONS, Role, type Permission } from "../../src/protocol/roles.ts";
+import { may, Role, rolesThatMay, startersMay, WHO_MAY, type Permission } from "../../src/protocol/roles.ts";
+import { COMMAND_PERMISSION, COMMAND_SCOPE } from "../../src/protocol/scopes.ts";
 
 const TABLE: Record<Permission, string> = {
-  read_messages: "owner editor approver viewer",
-  read_details: "owner editor approver",
-  decide: "owner editor approver",
-  start_runs: "owner editor",
-  control_any_run: "owner",
-  manage: "owner",
-  replay: "owner",
+  //               viewer approver editor owner starter
+  read_messages: "yes yes yes yes yes",
+  read_details: "no yes yes yes yes",
+  decide: "no yes yes yes policy",
+  start_runs: "no no yes yes no",
+  control_any_run: "no no own yes yes",
+  manage: "no no no yes no",
+  replay: "no no no yes no",
 };
+const PERMISSIONS = Object.keys(TABLE) as Permission[];
 
-test.each(Object.entries(TABLE))("%s: %s", (permission, roles) => {
-  const allowed = Role.options.filter((role) => may(role, permission as Permission));
-  expect(allowed.join(" ")).toBe(roles);
+test.each(PERMISSIONS)("%s", (permission) => {
+  const { viewer, approver, editor, owner, starter } = WHO_MAY[permission];
+  expect([viewer, approver, editor, owner, starter].join(" ")).toBe(TABLE[permission]);
+  expect(rolesThatMay(permission)).toEqual(Role.options.filter((role) => WHO_MAY[permission][role] === "yes"));
+  expect(startersMay(permission)).toBe(starter !== "no");
 });
 
-test("nobody without a place may do anything", () => {
-  for (const permission of Object.keys(PERMISSIONS)) expect(may(null, permission as Permission)).toBe(false);
+test("is whole, and nobody without a place may do anything", () => {
+  expect(Object.keys(WHO_MAY)).toEqual(PERMISSIONS);
+  for (const permission of PERMISSIONS) expect(may(null, permission)).toBe(false);
+});
+
+test("every command has its scope and its place said", () => {
+  expect(Object.keys(COMMAND_PERMISSION)).toEqual(Object.keys(COMMAND_SCOPE));
 });

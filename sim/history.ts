@@ -2,7 +2,7 @@
  * D1, as the outbox meets it: a batch is one transaction; it may be refused, be applied and not answered, stall, arrive
  * after its sender has died, or refuse one row for good. One database serves many schedules, each with its own tenant.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { HistoryDatabase, HistoryStatement } from "../src/history/statement.ts";
@@ -54,8 +54,10 @@ export class HistoryTables {
   readonly #statements = new Map<string, StatementSync>();
 
   constructor() {
-    const schema = join(import.meta.dirname, "../migrations/history/0001_projection.sql");
-    this.#sqlite.exec(readFileSync(schema, "utf8"));
+    const migrations = join(import.meta.dirname, "../migrations/history");
+    for (const name of readdirSync(migrations).toSorted()) {
+      this.#sqlite.exec(readFileSync(join(migrations, name), "utf8"));
+    }
   }
 
   /** One transaction: all of it or nothing. */

@@ -262,6 +262,7 @@ function openLife(ctx: DurableObjectState, platform: Platform, sockets: DurableS
       prepareCalls: (effect, io, calls) => preparation.calls(effect, io, calls),
       sha256,
       budget: budgets,
+      spans: deployment.spans,
     }),
     budget: budgets,
     tools: execution,

@@ -2,6 +2,7 @@
  * What all objects of an isolate share, made once from the environment: settings, agents, the model's client. A root:
  * wiring, no decisions.
  */
+import { tracing } from "cloudflare:workers";
 import { OUTSIDE_KEY_PURPOSE } from "./effects/outside-key.ts";
 import { Agents } from "./effects/agent-port.ts";
 import { Budgets } from "./effects/budgets.ts";
@@ -10,6 +11,7 @@ import { ToolExecution } from "./effects/execute-call.ts";
 import { modelClient, type ModelClient } from "./effects/model-client.ts";
 import { Preparation } from "./effects/preparation.ts";
 import { pricesOf, type Prices } from "./effects/prices.ts";
+import type { Spans } from "./effects/spans.ts";
 import { ToolCatalogue } from "./effects/tool-catalogue.ts";
 import { ToolCircuits } from "./effects/tool-circuits.ts";
 import { toolSettings } from "./effects/tool-settings.ts";
@@ -17,6 +19,7 @@ import { readSettings, type Settings } from "./edge/settings.ts";
 import type { Clock, Log } from "./actor/ports.ts";
 import { availableAgents } from "./agents/registry.ts";
 import { createLog } from "./observe/log.ts";
+import { platformSpans } from "./observe/platform-spans.ts";
 import { migrateLocally } from "./local-migrations.ts";
 import { DURATIONS } from "./protocol/limits.ts";
 import { rehearsalFetch } from "./rehearsal/rehearsal-fetch.ts";
@@ -34,6 +37,7 @@ export interface Deployment {
   readonly execution: ToolExecution;
   readonly model: ModelClient;
   readonly prices: Prices;
+  readonly spans: Spans;
   /** @param object the name of the conversation's object */
   readonly budgetsOf: (object: string) => Budgets;
   readonly standing: StandingLeases;
@@ -99,6 +103,7 @@ async function build(env: Env): Promise<Deployment> {
     failed: (error) => log.error("standing_unavailable", error),
   });
   const prices = pricesOf(variable("MODEL_PRICES"));
+  const spans = platformSpans(tracing);
   const key = await deriveKey(settings.masterKey, OUTSIDE_KEY_PURPOSE);
   const preparation = new Preparation(catalogue, { clock, log, settings: tools, key });
   return {
@@ -112,6 +117,7 @@ async function build(env: Env): Promise<Deployment> {
       clock,
       log,
       settings: tools,
+      spans,
       circuits: new ToolCircuits({
         clock,
         log,
@@ -121,6 +127,7 @@ async function build(env: Env): Promise<Deployment> {
     }),
     model,
     prices,
+    spans,
     budgetsOf: (object) =>
       new Budgets({
         clock,

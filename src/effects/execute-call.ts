@@ -11,6 +11,7 @@ import { ambiguousWith, answerOf, refusedWith, thrown, type Answered, type Outco
 import { refusedBy } from "./prepare-call.ts";
 import { ownDeadline } from "./own-deadline.ts";
 import { contextOf, mayUse, type CatalogueEntry, type ToolCatalogue } from "./tool-catalogue.ts";
+import { executeTool, NO_SPANS, toolEnded, type Spans } from "./spans.ts";
 import type { ToolCircuits } from "./tool-circuits.ts";
 import { race } from "./tool-race.ts";
 import { failedResult, ownError } from "./tool-result.ts";
@@ -22,6 +23,8 @@ export interface ExecutionPorts {
   readonly settings: ToolSettings;
   /** Absent: no tool is ever found to be down for everybody. */
   readonly circuits?: ToolCircuits;
+  /** Absent: nothing is traced. */
+  readonly spans?: Spans;
 }
 
 interface Ready {
@@ -51,9 +54,13 @@ export class ToolExecution implements ToolPort {
     const ready = { entry, tool, ctx, of };
     if (this.#isDown(effect, ctx))
       return refusedWith(of, ownError("tool_circuit_open", { retryable: true }), "not_sent");
-    const answered = await this.#attempt(ready, effect, io);
-    this.#ports.circuits?.report(ctx.tenantId, tool.name, answered.result);
-    return answered;
+    const { circuits, spans = NO_SPANS } = this.#ports;
+    return spans.within(...executeTool(io.state, effect), async (span) => {
+      const answered = await this.#attempt(ready, effect, io);
+      toolEnded(span, answered.result);
+      circuits?.report(ctx.tenantId, tool.name, answered.result);
+      return answered;
+    });
   }
 
   /** What a person has approved is tried all the same. */

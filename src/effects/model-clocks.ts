@@ -25,7 +25,8 @@ export class ModelClocks {
   readonly #caller: AbortSignal;
   readonly #onAbort = () => this.#end("aborted");
   #idleSince: number;
-  #begun = false;
+  readonly #startedAt: number;
+  #firstByteMs: number | null = null;
   #ended: Ended | null = null;
   #cancelTimer: () => void = () => undefined;
 
@@ -33,7 +34,8 @@ export class ModelClocks {
     this.#clock = clock;
     this.#limits = limits;
     this.#caller = caller;
-    this.#idleSince = clock.now();
+    this.#startedAt = clock.now();
+    this.#idleSince = this.#startedAt;
     if (caller.aborted) this.#end("aborted");
     else {
       caller.addEventListener("abort", this.#onAbort, { once: true });
@@ -50,12 +52,17 @@ export class ModelClocks {
     return this.#ended;
   }
 
+  /** Until the first byte; null: none has come. */
+  get firstByteMs(): number | null {
+    return this.#firstByteMs;
+  }
+
   /** The first byte of the answer, or real progress after it. */
   progress(): void {
     this.#idleSince = this.#clock.now();
-    if (this.#begun || this.#ended !== null) return;
+    if (this.#firstByteMs !== null || this.#ended !== null) return;
     // From here on another limit counts, which may end earlier than the standing timer; later it only moves on.
-    this.#begun = true;
+    this.#firstByteMs = this.#idleSince - this.#startedAt;
     this.#cancelTimer();
     this.#arm();
   }
@@ -97,12 +104,12 @@ export class ModelClocks {
   #check(): void {
     const now = this.#clock.now();
     if (now >= this.#limits.deadlineAt) this.#end("total");
-    else if (now >= this.#idleUntil()) this.#end(this.#begun ? "idle" : "first_byte");
+    else if (now >= this.#idleUntil()) this.#end(this.#firstByteMs === null ? "first_byte" : "idle");
     else this.#arm();
   }
 
   #idleUntil(): number {
-    return this.#idleSince + (this.#begun ? this.#limits.idleMs : this.#limits.firstByteMs);
+    return this.#idleSince + (this.#firstByteMs === null ? this.#limits.firstByteMs : this.#limits.idleMs);
   }
 
   #end(by: Ended): void {

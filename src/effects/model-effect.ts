@@ -9,7 +9,7 @@ import { LIMITS } from "../protocol/limits.ts";
 import { conversationOf } from "../protocol/ids.ts";
 import type { Usage } from "../protocol/run.ts";
 import { stopOf } from "../protocol/stops.ts";
-import { cutText } from "../protocol/text.ts";
+import { cutText, utf8Bytes } from "../protocol/text.ts";
 import type { ModelRequestRecord, ModelResult, PreparedCall } from "../run/inputs.ts";
 import type { ModelEffect } from "../run/outstanding.ts";
 import type { State } from "../run/state.ts";
@@ -23,6 +23,7 @@ import { usageOf, usageOfLost } from "./model-usage.ts";
 import { ownDeadline } from "./own-deadline.ts";
 import type { Prices } from "./prices.ts";
 import { requestBody, type RequestBody } from "./request-body.ts";
+import { chat, chatEnded, NO_SPANS, type Spans } from "./spans.ts";
 import { classifyHttpFailure, modelStop, timedOut } from "./stream/classify-failure.ts";
 import type { DecodedToolCall } from "./stream/decoded-answer.ts";
 import type { AnswerVerdict } from "./stream/judge-answer.ts";
@@ -44,6 +45,8 @@ export interface ModelDeps {
   readonly sha256: (text: string) => Promise<string>;
   /** Absent: nothing is limited. */
   readonly budget?: ModelBudget;
+  /** Absent: nothing is traced. */
+  readonly spans?: Spans;
 }
 
 /** Reserves before a request is sent. Never rejects. */
@@ -85,7 +88,7 @@ export class ModelEffects implements ModelPort {
         return { result: { kind: "no_budget", reason: "budget", retryAt: reserved.retryAt }, payloads: [] };
       let outcome: Outcome | null = null;
       try {
-        if (!io.signal.aborted) outcome = await this.#send(effect, io, clocks, built, onText);
+        if (!io.signal.aborted) outcome = await this.#traced(effect, io, clocks, built, onText);
         outcome ??= this.#unsent(built.model);
         return outcome;
       } finally {
@@ -105,6 +108,19 @@ export class ModelEffects implements ModelPort {
     const usage = usageOfLost({ prices, model: built?.model ?? client.model, body: built?.body ?? "" }, text);
     budget?.lost({ tenantId: effect.run.principal.tenantId, id: attemptOf(effect) }, usage);
     return usage;
+  }
+
+  #traced(effect: ModelEffect, io: ModelIo, clocks: ModelClocks, built: Built, onText: ModelIo["onText"]) {
+    const { clock, spans = NO_SPANS } = this.#deps;
+    const startedAt = clock.now();
+    return spans.within(...chat(io.state, effect, built.model), async (span): Promise<Outcome> => {
+      const { result, payloads } = await this.#send(effect, io, clocks, built, onText);
+      const { firstByteMs } = clocks;
+      const timing = { firstByteMs, ms: clock.now() - startedAt, requestBytes: utf8Bytes(built.body) };
+      const timed = result.kind === "no_budget" ? result : { ...result, timing };
+      chatEnded(span, timed);
+      return { result: timed, payloads };
+    });
   }
 
   async #send(effect: ModelEffect, io: ModelIo, clocks: ModelClocks, built: Built, onText: ModelIo["onText"]) {

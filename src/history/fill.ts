@@ -6,7 +6,7 @@
  * for them; nobody sees them there. Once the history stands elsewhere than at `Past.until` it closes no hole, and once
  * the hole is gone it changes nothing: a batch of an old life that lands late does no harm.
  */
-import type { Event } from "../protocol/events.ts";
+import type { Event, Timing } from "../protocol/events.ts";
 import { runOf, numberOf } from "../protocol/ids.ts";
 import { defaultTitle } from "../run/evolve.ts";
 import { addUsage } from "../run/evolve-run.ts";
@@ -73,6 +73,7 @@ function anew(subject: Subject, hole: Event, past: Past, known: (event: Event) =
     return { events: same.slice(-1) };
   }
   if (type.startsWith("handover.")) return { events: [...past.ofTypes(HANDOVER)].filter(known).slice(-1) };
+  if (type.startsWith("tenant.")) return { events: [...past.ofTypes(PAUSE)].filter(known).slice(-1) };
   if (runId === undefined) return { events: [] };
   const ofRun = [...past.ofRun(runId)].filter(known);
   const callId = callOf(hole);
@@ -93,6 +94,7 @@ function anew(subject: Subject, hole: Event, past: Past, known: (event: Event) =
 
 const PARTICIPANT = ["participant.added", "participant.role_changed", "participant.removed"] as const;
 const HANDOVER = ["handover.requested", "handover.accepted", "handover.released"] as const;
+const PAUSE = ["tenant.paused", "tenant.resumed"] as const;
 const NAMING = ["conversation.created", "conversation.updated", "run.queued"] as const;
 
 const userOf = (event: Event): string | null => ("userId" in event.data ? event.data.userId : null);
@@ -118,6 +120,7 @@ function named(subject: Subject, hole: Event, past: Past, known: (event: Event) 
 function lastWords(events: readonly Event[]): Event[] {
   const last = new Map<string, Event>();
   let usage = NO_USAGE;
+  let timing: Timing | undefined;
   for (const event of events) {
     if (!/^(run|step|limit|budget)\./.test(event.type)) continue;
     // It changes nothing, and must not stand for one that does.
@@ -125,7 +128,9 @@ function lastWords(events: readonly Event[]): Event[] {
     let said = event;
     if (event.type === "step.finished" || (event.type === "step.superseded" && event.data.usage)) {
       usage = addUsage(usage, event.data.usage ?? NO_USAGE);
-      said = { ...event, type: "step.finished", data: { n: 1, attempt: 1, finishReason: null, usage } };
+      if (event.type === "step.finished") timing = addTiming(timing, event.data.timing);
+      const data = { n: 1, attempt: 1, finishReason: null, usage, ...(timing ? { timing } : {}) };
+      said = { ...event, type: "step.finished", data };
     }
     const kind = KIND[said.type] ?? said.type;
     last.delete(kind);
@@ -133,6 +138,15 @@ function lastWords(events: readonly Event[]): Event[] {
   }
   return [...last.values()];
 }
+
+const addTiming = (sum: Timing | undefined, more: Timing | undefined): Timing | undefined =>
+  sum && more
+    ? {
+        ms: sum.ms + more.ms,
+        firstByteMs: sum.firstByteMs ?? more.firstByteMs,
+        requestBytes: Math.max(sum.requestBytes, more.requestBytes),
+      }
+    : (sum ?? more);
 
 const KIND: Partial<Record<Event["type"], string>> = {
   "run.resumed": "run.interrupted",

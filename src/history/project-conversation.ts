@@ -11,7 +11,7 @@ const CREATE = `INSERT INTO conversations (tenant_id, conversation_id, generatio
   WHERE NOT EXISTS (SELECT 1 FROM tombstones WHERE tenant_id = ?1 AND conversation_id = ?2)
   ON CONFLICT (tenant_id, conversation_id) DO UPDATE SET generation = excluded.generation, seq = excluded.seq,
     agent = excluded.agent, title = excluded.title, archived = 0, metadata_json = excluded.metadata_json,
-    handover_state = 'none', operator_id = NULL, active_run_n = NULL, created_at = excluded.created_at
+    handover_state = 'none', operator_id = NULL, paused = 0, active_run_n = NULL, created_at = excluded.created_at
   WHERE conversations.generation <> excluded.generation AND conversations.created_at < excluded.created_at`;
 const ADMIT = `INSERT INTO participants (tenant_id, conversation_id, generation, user_id, seq, role, agent,
     conversation_created_at, waiting)
@@ -23,6 +23,7 @@ const DISMISS = `DELETE FROM participants WHERE ${OF_CONVERSATION} AND user_id =
 const CHANGE = `UPDATE conversations SET title = coalesce(?5, title), archived = coalesce(?6, archived)
   WHERE ${OF_CONVERSATION} AND ${GUARD}`;
 const RENAME = `UPDATE conversations SET title = ?5, archived = ?6 WHERE ${OF_CONVERSATION} AND ${GUARD}`;
+const PAUSE = `UPDATE conversations SET paused = ?5 WHERE ${OF_CONVERSATION} AND ${GUARD}`;
 const HAND_OVER = `UPDATE conversations SET handover_state = ?5, operator_id = ?6 WHERE ${OF_CONVERSATION} AND ${GUARD}`;
 
 const ENTOMB = `INSERT INTO tombstones (tenant_id, conversation_id, generation, deleted_at)
@@ -87,6 +88,10 @@ export function admitted(
 export function dismissed(subject: Subject, { seq, data }: EventOf<"participant.removed">): Statement[] {
   return [guarded(subject, seq, DISMISS, data.userId), readmit(subject, seq)];
 }
+
+export const paused = (subject: Subject, seq: number, is: boolean): Statement[] => [
+  guarded(subject, seq, PAUSE, Number(is)),
+];
 
 export const handedOver = (subject: Subject, seq: number, state: string, operator: string | null): Statement[] => [
   guarded(subject, seq, HAND_OVER, state, operator),

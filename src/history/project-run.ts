@@ -1,6 +1,6 @@
 /** The events of a run, as statements. Status follows the edges that the log tells; phase is worked out when read. */
 import { defaultTitle } from "../run/evolve.ts";
-import type { EventOf } from "../protocol/events.ts";
+import type { EventOf, Timing } from "../protocol/events.ts";
 import { numberOf } from "../protocol/ids.ts";
 import type { RunStatus, Usage } from "../protocol/run.ts";
 import { epochOf } from "../protocol/time.ts";
@@ -25,11 +25,11 @@ const RESUME = update("status = 'running', deadline_at = ?6");
 const CANCEL = update("cancel_requested_at = ?6, awaits_continuation = 0, awaits_budget = 0");
 const STEP = update("steps = max(steps, ?6), awaits_budget = 0");
 const AWAIT_BUDGET = update("awaits_budget = 1");
-const HAVE_BUDGET = update("awaits_budget = 0");
 const AWAIT_CONTINUATION = update("awaits_continuation = ?6");
 const SPEND = update(`input_tokens = input_tokens + ?6, output_tokens = output_tokens + ?7,
   cached_input_tokens = cached_input_tokens + ?8, reasoning_tokens = reasoning_tokens + ?9,
-  cost_micro_usd = cost_micro_usd + ?10, usage_estimated = max(usage_estimated, ?11), model = coalesce(?12, model)`);
+  cost_micro_usd = cost_micro_usd + ?10, usage_estimated = max(usage_estimated, ?11), model = coalesce(?12, model),
+  model_ms = model_ms + ?13, first_byte_ms = coalesce(first_byte_ms, ?14), request_bytes = max(request_bytes, ?15)`);
 const END = update(`status = ?13, queue_key = NULL, finished_at = ?14, deadline_at = NULL, stop_json = ?15, steps = ?16,
   awaits_continuation = 0, awaits_budget = 0, input_tokens = ?6, output_tokens = ?7, cached_input_tokens = ?8,
   reasoning_tokens = ?9, cost_micro_usd = ?10, usage_estimated = ?11, model = ?12`);
@@ -100,19 +100,17 @@ export const spent = (
   subject: Subject,
   { seq, runId = "" }: EventOf<"step.finished" | "step.superseded">,
   usage: Usage,
-): Statement[] => [guarded(subject, seq, SPEND, numberOf(runId), ...figures(usage))];
+  timing: Timing = NO_TIME,
+): Statement[] => {
+  const { ms, firstByteMs, requestBytes } = timing;
+  return [guarded(subject, seq, SPEND, numberOf(runId), ...figures(usage), ms, firstByteMs, requestBytes)];
+};
+
+const NO_TIME: Timing = { ms: 0, firstByteMs: null, requestBytes: 0 };
 
 export const awaitsBudget = (subject: Subject, { seq, runId = "" }: EventOf<"budget.awaited">): Statement[] => [
   guarded(subject, seq, AWAIT_BUDGET, numberOf(runId)),
 ];
-
-/** A paused tenant's run waits for its budget, whatever else it waits for. */
-export const paused = (
-  subject: Subject,
-  { seq, runId }: EventOf<"tenant.paused" | "tenant.resumed">,
-  waits: boolean,
-): Statement[] =>
-  runId === undefined ? [] : [guarded(subject, seq, waits ? AWAIT_BUDGET : HAVE_BUDGET, numberOf(runId))];
 
 export const awaitsContinuation = (
   subject: Subject,

@@ -110,7 +110,7 @@ export function effectsOf(subject: Subject, event: Event, payloads: Payloads): S
     case "step.superseded":
       return event.data.usage ? run.spent(subject, event, event.data.usage) : [];
     case "step.finished":
-      return run.spent(subject, event, event.data.usage);
+      return run.spent(subject, event, event.data.usage, event.data.timing);
     case "limit.tripped":
       return event.data.ask && event.data.expiresAt !== undefined ? run.awaitsContinuation(subject, event, true) : [];
     case "limit.continued":
@@ -138,9 +138,9 @@ export function effectsOf(subject: Subject, event: Event, payloads: Payloads): S
     case "tool_call.late_result":
       return call.late(subject, event);
     case "tenant.paused":
-      return run.paused(subject, event, true);
+      return conversation.paused(subject, event.seq, true);
     case "tenant.resumed":
-      return run.paused(subject, event, false);
+      return conversation.paused(subject, event.seq, false);
     case "budget.warned":
     case "context.trimmed":
       return [];

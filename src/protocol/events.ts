@@ -47,6 +47,14 @@ export const Gate = z.object({
 });
 export type Gate = z.infer<typeof Gate>;
 
+/** Of one model request: until its first byte (null: none came), until its end, and the bytes of its body. */
+export const Timing = z.object({
+  firstByteMs: z.int().nonnegative().nullable(),
+  ms: z.int().nonnegative(),
+  requestBytes: z.int().nonnegative(),
+});
+export type Timing = z.infer<typeof Timing>;
+
 const Terminal = z.object({
   stop: Stop,
   usage: Usage,
@@ -119,6 +127,7 @@ export const EVENT_DATA = {
     attempt: z.int().positive(),
     finishReason: z.string().nullable(),
     usage: Usage,
+    timing: Timing.optional(),
     /** SHA-256 of the request body, the model and its parameters: what replay compares. */
     request: z
       .object({ digest: z.string(), model: z.string(), parameters: z.record(z.string(), z.unknown()) })

@@ -3,7 +3,7 @@
  * prepared edits, limits): the core never asks, it is told. Every input stands in the log as the cause of its events.
  */
 import type { Command } from "../protocol/commands.ts";
-import type { Gate, RunPolicy } from "../protocol/events.ts";
+import type { Gate, RunPolicy, Timing } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { RunLimits, Usage } from "../protocol/run.ts";
 import type { Rejection } from "../protocol/problems.ts";
@@ -78,6 +78,7 @@ export type ModelResult =
       readonly finishReason: string | null;
       readonly calls: readonly PreparedCall[];
       readonly usage: Usage;
+      readonly timing?: Timing;
       readonly request: ModelRequestRecord;
     }
   | {
@@ -86,9 +87,16 @@ export type ModelResult =
       readonly text: TextBody;
       readonly finishReason: string | null;
       readonly usage: Usage;
+      readonly timing?: Timing;
       readonly request?: ModelRequestRecord;
     }
-  | { readonly kind: "aborted"; readonly text: TextBody; readonly usage: Usage; readonly request?: ModelRequestRecord }
+  | {
+      readonly kind: "aborted";
+      readonly text: TextBody;
+      readonly usage: Usage;
+      readonly timing?: Timing;
+      readonly request?: ModelRequestRecord;
+    }
   | { readonly kind: "no_budget"; readonly retryAt?: number; readonly reason: "budget" | "paused" };
 
 export type ToolAnswer =

@@ -181,7 +181,7 @@ function supersede(
   draft.emit("step.superseded", SYSTEM, { n, attempt, reason, incarnation, ...cost }, run.id);
 }
 
-type Finished = Pick<Answered, "finishReason" | "usage"> & { readonly request?: Answered["request"] };
+type Finished = Pick<Answered, "finishReason" | "usage" | "timing"> & { readonly request?: Answered["request"] };
 
 function finishStep(draft: Draft, run: RunState, step: StepState, result: Finished): void {
   draft.emit(
@@ -192,6 +192,7 @@ function finishStep(draft: Draft, run: RunState, step: StepState, result: Finish
       attempt: step.attempt,
       finishReason: result.finishReason,
       usage: result.usage,
+      ...(result.timing ? { timing: result.timing } : {}),
       ...(result.request ? { request: result.request } : {}),
     },
     run.id,

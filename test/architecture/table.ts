@@ -54,6 +54,7 @@ export const ROOTS: readonly string[] = [
   "deployment.ts",
   "local-migrations.ts",
   "platform.ts",
+  "standing-object.ts",
 ];
 
 /** The only file that may consist of re-exports: the runtime finds the classes there. */

@@ -64,7 +64,8 @@ export function randomStory(seed: number, turns: number): Script {
       });
     });
     const request = { digest: "d", model: "m", parameters: {} };
-    const answered = { kind: "answered", finishReason: "stop", usage, request } as const;
+    const timing = { ms: pick(100, 900), firstByteMs: pick(7, null), requestBytes: pick(1_000, 5_000) };
+    const answered = { kind: "answered", finishReason: "stop", usage, timing, request } as const;
     const results: readonly ModelResult[] = [
       { ...answered, verdict: "plan", text: { text: pick("", "好的 ok") }, calls },
       { ...answered, verdict: "plan", text: { text: "" }, calls },
@@ -133,11 +134,27 @@ export function randomStory(seed: number, turns: number): Script {
     return { type: "tool_answered", effectId: call?.id ?? "", attempt: 1, incarnation: 0, result };
   };
 
+  const granted = (): Input =>
+    command(
+      {
+        type: "resume",
+        runId: s.state.active?.id ?? run(),
+        body: {
+          continuations: [
+            { limit: s.state.active?.continuation?.limit ?? "maxSteps", decision: pick("continue", "stop") },
+          ],
+        },
+      },
+      { resume: { toolDigests: {}, edits: {}, results: {} } },
+    );
+
   const other = (): Input =>
     pick<Input>(
       { type: "woke" },
       late(),
       { type: "budget_changed" },
+      { type: pick("budget_changed", "budget_changed", "paused") },
+      { type: "budget_warned", percent: 80, scope: "tenant.tokensPerHour" },
       start("retry_run"),
       command({ type: "cancel_run", runId: run(), body: {} }),
       command({ type: "edit_run", runId: run(), body: { input: { text: "edited" } } }),
@@ -148,21 +165,13 @@ export function randomStory(seed: number, turns: number): Script {
       command({ type: "put_participant", userId: pick("bob", "zoe", "kim"), body: { role: pick("viewer", "editor") } }),
       command({ type: "remove_participant", userId: pick("bob", "zoe", "kim"), body: {} }),
       command({ type: "update_conversation", body: { title: pick("One", "二"), archived: pick(true, false) } }),
-      command(
-        {
-          type: "resume",
-          runId: run(),
-          body: {
-            continuations: [
-              { limit: s.state.active?.continuation?.limit ?? "maxSteps", decision: pick("continue", "stop") },
-            ],
-          },
-        },
-        { resume: { toolDigests: {}, edits: {}, results: {} } },
-      ),
+      granted(),
     );
 
   for (let turn = 0; turn < turns; turn++) {
+    // A pause is short: nothing goes on meanwhile.
+    if (s.state.paused && random() < 0.4) s.offer({ type: "resumed" });
+    if (s.state.active?.continuation && random() < 0.3) s.offer(granted());
     if (random() < 0.02) s.now += pick(30_000, 700_000, 90_000_000);
     const effect = pick(...outstanding(s.state, s.now));
     const dice = random();

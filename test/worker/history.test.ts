@@ -1,7 +1,8 @@
 /// <reference types="@cloudflare/vitest-plugin/types" />
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
-import sql from "../../migrations/history/0001_projection.sql";
+import projection from "../../migrations/history/0001_projection.sql";
+import figures from "../../migrations/history/0002_figures.sql";
 import { d1Destination } from "../../src/history/destination.ts";
 import { HistoryDrain } from "../../src/history/drain.ts";
 import { historyFor } from "../../src/history/history-for.ts";
@@ -17,7 +18,10 @@ const ANN = { userId: "ann", roles: [], scopes: ["confirmations:decide", "lab:tr
 const history = historyFor(env.HISTORY, "acme");
 
 beforeAll(async () => {
-  await migrateD1(env.HISTORY, [{ name: "0001_projection.sql", sql }]);
+  await migrateD1(env.HISTORY, [
+    { name: "0001_projection.sql", sql: projection },
+    { name: "0002_figures.sql", sql: figures },
+  ]);
 });
 
 async function drain(script: Script): Promise<Outbox> {

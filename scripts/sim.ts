@@ -2,10 +2,11 @@
  * `npm run sim`: plays one conversation's actor through schedules of messages, decisions, failures and deaths, on virtual
  * time, and judges each from outside.
  *
- * `--schedules N [--seed S]` random schedules, after those that have failed before (`sim/regressions.json`). `--seed S`
- * alone plays that one, tells what happened and makes it smaller (`--keep` adds it to the regressions). `--planted` plants
- * bugs (those whose name has `--bug`) and wants each found; `--keep` keeps the seeds that found them. `--exhaustive` plays every order of a small conversation with
- * every place to die.
+ * `--schedules N [--seed S]` random schedules, after those that have failed before (`sim/regressions.json`); 20,000 and
+ * more must hit every coverage mark at least 10 times. `--seed S` alone plays that one, tells what happened and makes it
+ * smaller (`--keep` adds it to the regressions). `--planted` plants bugs (those whose name has `--bug`) and wants each
+ * found; `--keep` keeps the seeds that found them. `--exhaustive` plays every order of a small conversation with every
+ * place to die.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -30,6 +31,9 @@ const { values } = parseArgs({
     processes: { type: "string" },
   },
 });
+/** From so many schedules on, every mark must have been hit so often. */
+const COVERS_ALL = 20_000;
+const OFTEN = 10;
 const REGRESSIONS = join(import.meta.dirname, "../sim/regressions.json");
 const regressions = JSON.parse(readFileSync(REGRESSIONS, "utf8")) as Regression[];
 const processes = Number(values.processes ?? Math.min(2, availableParallelism()));
@@ -82,11 +86,14 @@ async function random(count: number): Promise<void> {
     },
   });
   const counts = Object.fromEntries([...marks].toSorted((a, b) => a[1] - b[1]));
+  const rare = [...marks].filter(([, hits]) => hits < OFTEN).map(([mark]) => mark);
+  const covered = count < COVERS_ALL || rare.length === 0;
   for (const [mark, hits] of Object.entries(counts)) console.error(`${String(hits).padStart(7)}  ${mark}`);
-  finish(failed.length === 0, {
+  finish(failed.length === 0 && covered, {
     schedules: sums.schedules,
     violations: failed.length,
     ...(failed.length > 0 ? { failed: failed.slice(0, 10).map(lawsOf) } : {}),
+    marksBelow10: rare,
     events: sums.events,
     perSecond: perSecond(sums.schedules),
     processes,

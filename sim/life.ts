@@ -26,6 +26,8 @@ export interface Life {
   readonly n: number;
   /** `zombie`: it runs on without storage while another life has begun. */
   fate: "alive" | "zombie" | "dead";
+  /** It wrote what never became durable: nothing that it sends leaves any more. */
+  held: boolean;
   readonly actor: ConversationActor;
   readonly journal: SqlJournal;
   readonly publisher: SocketPublisher;
@@ -81,8 +83,11 @@ export function startLife(parts: LifeParts): Life {
   });
   const port: LifePort = {
     later,
-    // Without a write of its own nothing holds back what an old life still sends.
-    gate: (run: () => void) => (life.fate === "zombie" ? run() : object.gate(life, run)),
+    gate: (run: () => void) => {
+      if (life.fate !== "zombie") object.gate(life, run);
+      // Without an open write of its own nothing holds back what an old life still sends.
+      else if (!life.held) run();
+    },
     isZombie: () => life.fate === "zombie",
     strike: (by) => object.strike(by),
     head: () => object.head,
@@ -114,7 +119,7 @@ export function startLife(parts: LifeParts): Life {
     settings: parts.settings,
   });
   known.actor = actor;
-  const life: Life = { n: parts.life, fate: "alive", actor, journal, publisher, later };
+  const life: Life = { n: parts.life, fate: "alive", held: false, actor, journal, publisher, later };
   return life;
 }
 

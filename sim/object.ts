@@ -137,12 +137,14 @@ export class SimObject {
       if (this.#confirming || store.dirty > 0) this.#flush();
       if (this.#life !== life) return;
     }
+    const unconfirmed = this.#confirming || store.dirty > 0;
     store.rollback();
     this.#confirming = false;
     this.#gate.length = 0;
     this.#doomed = null;
     this.#life = null;
     if (life) {
+      life.held = unconfirmed;
       life.fate = mode === "zombie" ? "zombie" : "dead";
       if (mode === "zombie") {
         kernel.after(ZOMBIE_MS, () => {

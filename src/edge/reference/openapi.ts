@@ -47,13 +47,15 @@ function tagOf(path: string): string {
 }
 
 function operation(route: RouteDescription, schemas: Schemas, refusals: Record<string, JsonSchema>): JsonSchema {
-  const { method, path, summary, auth, scope, body, bodyOptional, bodyExample, takesTicket } = route;
+  const { method, path, summary, auth, scope, body, bodyOptional, bodyExample, takesTicket, command } = route;
   return {
     operationId: operationId(method, path),
     tags: [tagOf(path)],
     summary,
     ...(takesTicket ? { description: TICKET } : {}),
     security: auth === "none" ? [] : [{ bearer: scope === null ? [] : [scope] }],
+    // What the sender's place must allow stands in the table of docs/protocol.md, by this name.
+    ...(command === null ? {} : { "x-command": command }),
     parameters: parameters(route, schemas),
     ...(body === null
       ? {}

@@ -16,7 +16,12 @@ export interface Stranger {
 }
 
 /** Somebody with this sign-in; `scopes` absent: the development sign-in's usual ones. */
-export async function signInTo(tenantId: string, userId: string, scopes?: readonly string[]): Promise<Stranger> {
+export async function signInTo(
+  tenantId: string,
+  userId: string,
+  scopes?: readonly string[],
+  ttlSeconds = 3_600,
+): Promise<Stranger> {
   const send = async (method: string, path: string, headers: Record<string, string>, body: unknown) => {
     const request = new Request(ORIGIN + path, {
       method,
@@ -28,7 +33,17 @@ export async function signInTo(tenantId: string, userId: string, scopes?: readon
     const parsed = JSON.parse(text === "" ? "{}" : text) as Answered["body"];
     return { status: response.status, headers: response.headers, body: parsed };
   };
-  const signedIn = await send("POST", "/dev/token", {}, { userId, tenantId, ...(scopes ? { scopes } : {}) });
+  const signedIn = await send(
+    "POST",
+    "/dev/token",
+    {},
+    {
+      userId,
+      tenantId,
+      ttlSeconds,
+      ...(scopes ? { scopes } : {}),
+    },
+  );
   const authorization = `Bearer ${String(signedIn.body["token"])}`;
   return {
     ask: (method, path, { body, headers = {} } = {}) => send(method, path, { authorization, ...headers }, body),

@@ -248,6 +248,14 @@ function stopped(
   if (event.data.code !== "cancelled_by_user") return;
   if (was.asking) marks.add("cancelled: while the model was asked");
   if (was.out) marks.add("cancelled: while a tool was out");
-  if (was.waits === "confirmation") marks.add("cancelled: while waiting for a confirmation");
-  if (was.waits === "resolution") marks.add("cancelled: while waiting for a resolution");
+  const waiting = was.waits === undefined ? undefined : CANCELLED_WAITING[was.waits];
+  if (waiting) marks.add(waiting);
 }
+
+const CANCELLED_WAITING: Partial<Record<string, Mark>> = {
+  confirmation: "cancelled: while waiting for a confirmation",
+  resolution: "cancelled: while waiting for a resolution",
+  continuation: "cancelled: while waiting for a continuation",
+  budget: "cancelled: while waiting for a budget",
+  handover: "cancelled: while handed over",
+};

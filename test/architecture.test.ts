@@ -3,6 +3,7 @@ import { join, sep } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkTree, type Tree } from "./architecture/check.ts";
 import { readModule } from "./architecture/imports.ts";
+import { checkSql } from "./architecture/sql.ts";
 import { FOLDERS, ROOTS } from "./architecture/table.ts";
 
 const SRC = join(import.meta.dirname, "..", "src");
@@ -179,5 +180,70 @@ describe("the checker", () => {
 
   test("throws at a file that does not parse", () => {
     expect(() => readModule("x.ts", "export const = ;")).toThrow("x.ts");
+  });
+});
+
+describe("the SQL of this source tree", () => {
+  const { violations, statements } = checkSql(tree);
+
+  test("is narrowed to a tenant wherever tenants share a table", () => {
+    expect(violations).toEqual([]);
+  });
+
+  test("was found, in both folders", () => {
+    expect(statements.filter(({ path }) => path.startsWith("history/")).length).toBeGreaterThan(20);
+    expect(statements.filter(({ path }) => path.startsWith("tenant/")).length).toBeGreaterThan(5);
+  });
+
+  test("in tenant/ reaches no database that tenants share", () => {
+    const shared = [...tree].filter(
+      ([path, text]) => path.startsWith("tenant/") && /\bD1Database\b|\.prepare\(/.test(text),
+    );
+    expect(shared.map(([path]) => path)).toEqual([]);
+  });
+});
+
+describe("the checker of SQL", () => {
+  const found = (path: string, text: string) => checkSql(new Map([[path, text]])).violations;
+
+  test.each([
+    ["a read of everybody's rows", "history/x.ts", 'db.prepare("SELECT * FROM messages WHERE conversation_id = ?");'],
+    ["a write to anybody's rows", "history/x.ts", "run(`UPDATE runs SET status = ?1 WHERE run_n = ?2`);"],
+    ["a deletion", "history/x.ts", 'const GONE = "DELETE FROM participants WHERE user_id = ?";'],
+    [
+      "a join that widens it",
+      "history/x.ts",
+      "x(`SELECT 1 FROM runs r JOIN messages m ON m.run_n = r.run_n WHERE r.tenant_id = ?`);",
+    ],
+    [
+      "a subselect that widens it",
+      "history/x.ts",
+      "x(`SELECT 1 FROM runs WHERE tenant_id = ? AND run_n IN (SELECT run_n FROM messages)`);",
+    ],
+    [
+      "a part by name that narrows nothing",
+      "history/x.ts",
+      "const MINE = `user_id = ?1`; x(`SELECT 1 FROM runs WHERE ${MINE}`);",
+    ],
+    ["a table of the history in a tenant's object", "tenant/x.ts", 'sql.exec("SELECT * FROM conversations");'],
+  ])("refuses %s", (_, path, text) => {
+    expect(found(path, text)).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      "a part by name that narrows it",
+      "history/x.ts",
+      "const MINE = `tenant_id = ?1`; x(`SELECT 1 FROM runs WHERE ${MINE}`);",
+    ],
+    [
+      "a tenant's object's own table",
+      "tenant/x.ts",
+      'const M = "CREATE TABLE claims (key TEXT)"; sql.exec("SELECT * FROM claims");',
+    ],
+    ["text that is no statement", "history/x.ts", 'throw new Error("Selected nothing from runs");'],
+    ["what other folders do", "storage/x.ts", 'sql.exec("SELECT * FROM events");'],
+  ])("accepts %s", (_, path, text) => {
+    expect(found(path, text)).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import { ModelEffects } from "./effects/model-effect.ts";
 import { ModelTranscript } from "./effects/transcript.ts";
 import { d1Destination } from "./history/destination.ts";
 import { HistoryDrain } from "./history/drain.ts";
+import { watchedDrain } from "./history/watched-drain.ts";
 import { TICKET_INVALID, tickets, type Tickets } from "./edge/tickets.ts";
 import { parseCursor } from "./protocol/cursor.ts";
 import { readHandshake } from "./edge/handshake.ts";
@@ -271,13 +272,16 @@ function openLife(ctx: DurableObjectState, platform: Platform, sockets: DurableS
       claim: async (tenantId, claim) => platform.registry(await registryName(tenantId, claim.key)).claim(claim),
       release: async (tenantId, claim) => platform.registry(await registryName(tenantId, claim.key)).release(claim),
     },
-    projector: new HistoryDrain({
-      journal,
-      destination: d1Destination(platform.history),
-      log,
-      clock,
-      random: () => Math.random(),
-    }),
+    projector: watchedDrain(
+      new HistoryDrain({
+        journal,
+        destination: d1Destination(platform.history),
+        log,
+        clock,
+        random: () => Math.random(),
+      }),
+      { journal, now, drained: (tenantId, lagMs) => void deployment.alarms.look(tenantId, lagMs) },
+    ),
     transcript: () => new ModelTranscript(),
     generation,
     sha256,

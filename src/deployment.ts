@@ -18,9 +18,11 @@ import { toolSettings } from "./effects/tool-settings.ts";
 import { readSettings, type Settings } from "./edge/settings.ts";
 import type { Clock, Log } from "./actor/ports.ts";
 import { availableAgents } from "./agents/registry.ts";
+import { Alarms } from "./history/alarms.ts";
 import { createLog } from "./observe/log.ts";
 import { platformSpans } from "./observe/platform-spans.ts";
 import { migrateLocally } from "./local-migrations.ts";
+import { hasLimits, type BudgetLevels } from "./protocol/budget.ts";
 import { DURATIONS } from "./protocol/limits.ts";
 import { rehearsalFetch } from "./rehearsal/rehearsal-fetch.ts";
 import { ledgerName, SERVICE_LEDGER } from "./tenant/ledger-name.ts";
@@ -38,6 +40,9 @@ export interface Deployment {
   readonly model: ModelClient;
   readonly prices: Prices;
   readonly spans: Spans;
+  /** What is used of a tenant's limits; null: it has none. */
+  readonly levelsOf: (tenantId: string) => Promise<BudgetLevels | null>;
+  readonly alarms: Alarms;
   /** @param object the name of the conversation's object */
   readonly budgetsOf: (object: string) => Budgets;
   readonly standing: StandingLeases;
@@ -104,6 +109,8 @@ async function build(env: Env): Promise<Deployment> {
   });
   const prices = pricesOf(variable("MODEL_PRICES"));
   const spans = platformSpans(tracing);
+  const limitsOf = (tenantId: string) => budgets.tenants.get(tenantId) ?? budgets.tenant;
+  const ledgerOf = async (tenantId: string) => env.LEDGERS.getByName(await ledgerName(tenantId));
   const key = await deriveKey(settings.masterKey, OUTSIDE_KEY_PURPOSE);
   const preparation = new Preparation(catalogue, { clock, log, settings: tools, key });
   return {
@@ -122,19 +129,24 @@ async function build(env: Env): Promise<Deployment> {
         clock,
         log,
         rules: settings.toolCircuit,
-        ledger: async (tenantId) => env.LEDGERS.getByName(await ledgerName(tenantId)),
+        ledger: ledgerOf,
       }),
     }),
     model,
     prices,
     spans,
+    levelsOf: async (tenantId) => {
+      const limits = limitsOf(tenantId);
+      return hasLimits(limits) ? (await ledgerOf(tenantId)).levels(tenantId, limits) : null;
+    },
+    alarms: new Alarms({ db: env.HISTORY, log, now: () => Date.now(), thresholds: settings.alarms }),
     budgetsOf: (object) =>
       new Budgets({
         clock,
         log,
         prices,
-        settings: { ...budgets, limitsOf: (tenantId) => budgets.tenants.get(tenantId) ?? budgets.tenant },
-        tenant: async (tenantId) => env.LEDGERS.getByName(await ledgerName(tenantId)),
+        settings: { ...budgets, limitsOf },
+        tenant: ledgerOf,
         service: async () => env.LEDGERS.getByName(SERVICE_LEDGER),
         object,
         model: model.model,

@@ -23,7 +23,7 @@ async function edgeOf(env: Env): Promise<Edge> {
   const refusing = (cause: unknown) =>
     refusingEdge(cause, createLog({ service: "holdpoint" }, { development: false }), () => Date.now());
   try {
-    const { settings, log, clock, agents, standing } = await deploymentOf(env);
+    const { settings, log, clock, agents, standing, levelsOf } = await deploymentOf(env);
     const rates = edgeRates(env);
     const serving = createEdge({
       settings,
@@ -31,6 +31,7 @@ async function edgeOf(env: Env): Promise<Edge> {
       now: () => clock.now(),
       actor: (tenant, conversationId) => stubFor(env, tenant, conversationId),
       history: historyReader(env.HISTORY),
+      budget: levelsOf,
       agents: (locale) => agents.describe(langOf(locale)),
       admit: ({ tenantId, userId }) => rates(tenantId, userId),
       standing: (context) => standing.refusal(context),

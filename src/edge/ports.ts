@@ -1,11 +1,13 @@
 /** What the edge needs from the world; `index.ts` wires it, tests hand in fakes. */
 import type { AgentDescription } from "../protocol/agent.ts";
+import type { BudgetLevels } from "../protocol/budget.ts";
 import type { ConversationSummary, InboxItem } from "../protocol/history.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal, RequestContext } from "../protocol/principal.ts";
 import type { Rejection, Result } from "../protocol/problems.ts";
 import type { TenantStanding, UserStanding } from "../protocol/standing.ts";
 import type { ConversationRpc, MessageQuery, Page } from "../protocol/rpc.ts";
+import type { UsageReport } from "../protocol/usage.ts";
 import type { Settings } from "./settings.ts";
 import type { Tenant } from "./stub-for.ts";
 
@@ -48,6 +50,11 @@ export interface HistoryReader {
   confirmations(reader: Principal, query: InboxQuery): Promise<Result<Page<InboxItem>>>;
   /** null: the history knows of nothing here that is this reader's. */
   messages(reader: Principal, conversationId: string, query: MessageQuery): Promise<StalePage<Message> | null>;
+  /** Of a range in epoch ms, half open. */
+  usage(
+    tenantId: string,
+    query: { readonly from: number; readonly to: number; readonly agent?: string },
+  ): Promise<UsageReport>;
 }
 
 /** A tenant's standing, for those who administer it. Throws when the tenant's object cannot be asked. */
@@ -72,6 +79,8 @@ export interface EdgePorts {
   readonly now: () => number;
   /** Absent: the routes that read it are absent too. */
   readonly history?: HistoryReader;
+  /** What is used of the tenant's limits; null: it has none. */
+  readonly budget?: (tenantId: string) => Promise<BudgetLevels | null>;
   readonly agents?: (locale: string | undefined) => Promise<readonly AgentDescription[]>;
   /** Asked after the sign-in and before anything is read of the body. null: go on. */
   readonly admit?: (

@@ -12,6 +12,7 @@ import { agentsRoute, SERVICE_ROUTES } from "./service-routes.ts";
 import { STREAM_ROUTE } from "./stream-route.ts";
 import { tenantRoutes } from "./tenant-routes.ts";
 import { TICKET_ROUTE } from "./ticket-route.ts";
+import { usageRoute } from "./usage-route.ts";
 
 export function routesOf({ settings, history, agents, tenants }: EdgePorts): readonly Route[] {
   const table: readonly Route[] = [
@@ -20,7 +21,7 @@ export function routesOf({ settings, history, agents, tenants }: EdgePorts): rea
     ...SERVICE_ROUTES,
     ...(agents ? [agentsRoute(agents)] : []),
     ...CONVERSATION_ROUTES,
-    ...(history ? historyRoutes(history) : []),
+    ...(history ? [...historyRoutes(history), usageRoute(history)] : []),
     ...LOG_ROUTES,
     ...EVENT_ROUTES,
     TICKET_ROUTE,

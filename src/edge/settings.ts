@@ -5,7 +5,8 @@
 import * as z from "zod";
 import type { BudgetLimits } from "../protocol/budget.ts";
 import type { RunLimits } from "../protocol/run.ts";
-import { DEVELOPMENT_KEY, VARIABLES } from "./variables.ts";
+import type { AlarmName } from "../protocol/usage.ts";
+import { ALARM_DEFAULTS, DEVELOPMENT_KEY, VARIABLES } from "./variables.ts";
 
 export interface TokenRules {
   readonly issuer: string;
@@ -48,9 +49,15 @@ export interface Settings {
   readonly outboxMs: number;
   readonly commandRate: { readonly burst: number; readonly perMinute: number };
   readonly budgets: Budgets;
+  readonly alarms: Thresholds;
   readonly toolCircuit: { readonly failures: number; readonly openMs: number };
   readonly runLimits: RunLimits;
 }
+
+/** A fixed bound, or a multiple of the mean hour of the last day, which is at least `least`. */
+export type Thresholds = Readonly<
+  Partial<Record<AlarmName, number | { readonly times: number; readonly least: number }>>
+>;
 
 export interface Budgets {
   readonly tenant: BudgetLimits;
@@ -168,6 +175,7 @@ function settingsOf(values: Values): Settings {
       retryMs: values.BUDGET_RETRY_MS,
       leaseMs: values.BUDGET_LEASE_MS,
     },
+    alarms: { ...ALARM_DEFAULTS, ...values.ALARMS },
     toolCircuit: { failures: values.TOOL_CIRCUIT_FAILURES, openMs: values.TOOL_CIRCUIT_MS },
     runLimits: {
       maxSteps: values.maxSteps,

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { BudgetLimits } from "../protocol/budget.ts";
+import { AlarmName } from "../protocol/usage.ts";
 import { DURATIONS, LIMITS, RATES, RUN_LIMITS } from "../protocol/limits.ts";
 
 /** Of the development environment only: anybody can read it here. not-a-secret */
@@ -31,18 +32,35 @@ const secret = z
   .string()
   .refine((text) => new TextEncoder().encode(text).length >= 32, { error: "must have at least 32 bytes" });
 /** JSON of this shape. What is wrong with it is said without quoting it. */
-const json = <T extends z.ZodType>(shape: T) =>
+const json = <T extends z.ZodType>(shape: T, wrong = WRONG_LIMITS) =>
   z.string().transform((text, context) => {
     const parsed = shape.safeParse(parsedJson(text));
     if (parsed.success) return parsed.data;
-    context.addIssue({
-      code: "custom",
-      message: `must be JSON of limits: ${Object.keys(BudgetLimits.shape).join(", ")}`,
-    });
+    context.addIssue({ code: "custom", message: wrong });
     return z.NEVER;
   });
+const WRONG_LIMITS = `must be JSON of limits: ${Object.keys(BudgetLimits.shape).join(", ")}`;
 const budget = json(BudgetLimits);
 const budgets = json(z.record(z.string().min(1).max(255), BudgetLimits));
+const Threshold = z.union([
+  z.int().nonnegative(),
+  z.strictObject({ times: z.number().positive(), least: z.int().nonnegative() }),
+]);
+const alarms = json(
+  z.partialRecord(AlarmName, Threshold),
+  `must be JSON of thresholds: ${AlarmName.options.join(", ")}`,
+);
+/** Where `ALARMS` does not say otherwise. */
+export const ALARM_DEFAULTS = {
+  trips: { times: 3, least: 10 },
+  timeouts: { times: 3, least: 10 },
+  modelErrors: { times: 3, least: 20 },
+  toolErrors: { times: 3, least: 50 },
+  microUsd: { times: 5, least: 1_000_000 },
+  requestBytes: 2_000_000,
+  queueWaitMs: 600_000,
+  lagMs: 60_000,
+};
 const budgetDoc = (whose: string) =>
   `What ${whose} may spend, as JSON: \`microUsdPerHour\`, \`microUsdPerDay\`, \`tokensPerHour\`, \`tokensPerDay\`, \`concurrentRuns\`.`;
 
@@ -129,6 +147,11 @@ export const VARIABLES = {
     "Failures in a row, over all runs of a tenant, that open a tool's breaker.",
   ),
   TOOL_CIRCUIT_MS: number(30_000).describe("How long it stays open; calls that a person has approved pass."),
+  ALARMS: alarms
+    .optional()
+    .describe(
+      "Thresholds of an hour's figures of a tenant, as JSON: a number, or `{times, least}` of the mean hour before.",
+    ),
   COMMAND_BURST: number(RATES.commandBurst).describe("Commands that one person may give one conversation at once."),
   COMMANDS_PER_MINUTE: number(RATES.commandsPerMinute).describe("And how fast that fills up again."),
   OUTBOX_MS: number(30_000).describe(

@@ -47,11 +47,12 @@ export const chat = (state: State, { run, attempt, id }: ModelEffect, model: str
 export function chatEnded(span: Span, result: ModelResult): void {
   if (result.kind === "no_budget") return span.fail("no_budget");
   const { usage, timing } = result;
+  const first = timing?.firstByteMs ?? null;
   span.set({
     "gen_ai.usage.input_tokens": usage.inputTokens,
     "gen_ai.usage.output_tokens": usage.outputTokens,
     "gen_ai.usage.cache_read.input_tokens": usage.cachedInputTokens,
-    "gen_ai.response.time_to_first_chunk": timing?.firstByteMs == null ? undefined : timing.firstByteMs / 1_000,
+    "gen_ai.response.time_to_first_chunk": first === null ? undefined : first / 1_000,
     "gen_ai.response.finish_reasons": "finishReason" in result ? (result.finishReason ?? undefined) : undefined,
     "holdpoint.cost.micro_usd": usage.costMicroUsd ?? undefined,
     "holdpoint.usage.estimated": usage.estimated,

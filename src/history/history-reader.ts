@@ -5,10 +5,12 @@ import type { Message } from "../protocol/message.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { reject, type Result } from "../protocol/problems.ts";
 import type { MessageQuery, Page } from "../protocol/rpc.ts";
+import type { UsageReport } from "../protocol/usage.ts";
 import { conversationLists, type ConversationLists } from "./conversation-lists.ts";
 import { historyFor } from "./history-for.ts";
 import { readConfirmations, type InboxPlace } from "./read-confirmations.ts";
 import { readMessages } from "./read-messages.ts";
+import { readUsage, type UsageQuery } from "./read-usage.ts";
 import type { HistoryDatabase } from "./statement.ts";
 
 export interface InboxPageQuery {
@@ -31,6 +33,7 @@ export interface HistoryReads extends ConversationLists {
     conversationId: string,
     query: MessageQuery,
   ): Promise<StaleMessagePage | null>;
+  usage(tenantId: string, query: UsageQuery): Promise<UsageReport>;
 }
 
 export function historyReader(db: HistoryDatabase): HistoryReads {
@@ -49,6 +52,7 @@ export function historyReader(db: HistoryDatabase): HistoryReads {
       const { data, next, stale, asOfSeq } = read.value;
       return { data, nextCursor: next === null ? null : String(next), stale, asOfSeq };
     },
+    usage: (tenantId, query) => readUsage(historyFor(db, tenantId), query),
   };
 }
 

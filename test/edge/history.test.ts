@@ -141,7 +141,7 @@ describe("messages, while their actor cannot answer", () => {
       ...emptyActor,
       messages: async () => ({ ok: true, value: { data: [message], nextCursor: null } }),
     };
-    const history = { list: broken, confirmations: broken, messages: broken };
+    const history = { list: broken, confirmations: broken, messages: broken, usage: broken };
     const answer = await testEdge(actor, { history }).call("GET", MESSAGES);
     expect(await answer.json()).toEqual({ data: [message], nextCursor: null });
   });

@@ -145,6 +145,7 @@ describe("the table of routes", () => {
         "GET /v1/openapi.json",
         "GET /v1/runs/:id",
         "GET /v1/runs/:id/events",
+        "GET /v1/usage",
         "PATCH /v1/conversations/:id",
         "PATCH /v1/runs/:id",
         "POST /dev/token",

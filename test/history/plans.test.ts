@@ -1,17 +1,19 @@
 import { performance } from "node:perf_hooks";
 import { expect, test } from "vitest";
+import { Alarms } from "../../src/history/alarms.ts";
 import { historyFor } from "../../src/history/history-for.ts";
 import { readConfirmations } from "../../src/history/read-confirmations.ts";
 import { readConversation, readConversations } from "../../src/history/read-conversations.ts";
 import { readMessages } from "../../src/history/read-messages.ts";
 import { readRuns } from "../../src/history/read-runs.ts";
+import { readUsage } from "../../src/history/read-usage.ts";
 import { readerOf } from "../../src/history/search-tokens.ts";
 import type { D1OnNodeSqlite } from "../support/d1-on-node-sqlite.ts";
 import { conversationId, longStory, Script, START } from "./script.ts";
 import { bring, history } from "./support.ts";
 
 const TABLES =
-  /^SCAN (conversations|tombstones|holes|participants|messages|runs|tool_calls|confirmations|search_docs|[a-z]|search)\b/;
+  /^SCAN (conversations|tombstones|holes|participants|messages|runs|tool_calls|confirmations|search_docs|figures|crossings|[a-z]|search)\b/;
 /** A match is shown as a scan of the virtual table, with the match in its index string. */
 const MATCH = /^SCAN search VIRTUAL TABLE INDEX 0:(M|=)/;
 /** The greatest document number: the end of an index, not a walk. */
@@ -39,6 +41,9 @@ async function everyRead(db: D1OnNodeSqlite): Promise<void> {
   await readConversation(ours, SCOPE, id);
   await readRuns(ours, SCOPE, id, { limit: 50 });
   await readConfirmations(ours, SCOPE, { now: START, limit: 50 });
+  await readUsage(ours, { from: START, to: START + 1, agent: "lab" });
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  await new Alarms({ db, log, now: () => START, thresholds: { lagMs: 1 } }).look("acme", 5);
 }
 
 test("no read and no write of the history scans a table", async () => {

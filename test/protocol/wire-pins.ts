@@ -3,6 +3,8 @@ export const PINNED = { protocol: 1, event: 1, subprotocol: "holdpoint.v1" };
 
 export const PINS: Readonly<Record<string, string>> = {
   AgentDescription: "5b05c4a000b7",
+  AgentUsage: "e7f0ca921d98",
+  AlarmName: "ef9b8ec071a2",
   AttachmentId: "9adbc806c2de",
   BlockedBy: "4975b8d22970",
   BudgetLevel: "890aed1db2d1",
@@ -17,6 +19,7 @@ export const PINS: Readonly<Record<string, string>> = {
   ConversationId: "4dd29b5a0f07",
   ConversationSummary: "2f7cbdd43ea6",
   CreateConversation: "f1195cfd1080",
+  Crossing: "4c93419f6770",
   Cursor: "3ec568b39ecb",
   Decision: "2bcb72513a71",
   DecisionKind: "9e4fca711ac2",
@@ -67,6 +70,7 @@ export const PINS: Readonly<Record<string, string>> = {
   ServerFrame: "6f8bda90c8cf",
   SideEffect: "711a8bf9fc93",
   SpendName: "8a5430cf3041",
+  Spread: "a613a2bbad5f",
   StartRun: "d5a836bce7ac",
   Stop: "3f9dfdfd1365",
   StopCode: "f3a5f0be777b",
@@ -82,6 +86,7 @@ export const PINS: Readonly<Record<string, string>> = {
   ToolResult: "4ede8da27495",
   UpdateConversation: "53153d3f9472",
   Usage: "ddedfc3a1ee3",
+  UsageReport: "e198a2f2b5b2",
   UserId: "2eb84e18c299",
   UserIdParam: "2eb84e18c299",
   UserStanding: "e2abf6723ab9",

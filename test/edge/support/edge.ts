@@ -38,6 +38,14 @@ export const emptyHistory: HistoryReader = {
   list: async () => ({ ok: true, value: { data: [], nextCursor: null } }),
   confirmations: async () => ({ ok: true, value: { data: [], nextCursor: null } }),
   messages: async () => null,
+  usage: async (tenantId, { from, to }) => ({
+    tenantId,
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    agents: [],
+    lagMs: 0,
+    crossings: [],
+  }),
 };
 
 /** Everybody counts, whatever is changed. */

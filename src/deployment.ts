@@ -124,6 +124,7 @@ async function build(env: Env): Promise<Deployment> {
       clock,
       log,
       settings: tools,
+      standingOf: (tenantId, userId) => standing.of(tenantId, userId),
       spans,
       circuits: new ToolCircuits({
         clock,

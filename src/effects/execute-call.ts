@@ -7,6 +7,7 @@ import type { Clock, Log, ToolIo, ToolPort } from "../actor/ports.ts";
 import type { ToolEffect } from "../run/outstanding.ts";
 import type { Tool, ToolContext } from "../tools/define-tool.ts";
 import { argsDigest } from "./digests.ts";
+import { discredited, type StandingOf } from "./execute-standing.ts";
 import { ambiguousWith, answerOf, refusedWith, thrown, type Answered, type Outcomes } from "./execute-outcome.ts";
 import { refusedBy } from "./prepare-call.ts";
 import { ownDeadline } from "./own-deadline.ts";
@@ -23,6 +24,8 @@ export interface ExecutionPorts {
   readonly settings: ToolSettings;
   /** Absent: no tool is ever found to be down for everybody. */
   readonly circuits?: ToolCircuits;
+  /** Absent: whoever could sign in when the run was started counts for as long as it lasts. */
+  readonly standingOf?: StandingOf;
   /** Absent: nothing is traced. */
   readonly spans?: Spans;
 }
@@ -81,7 +84,7 @@ export class ToolExecution implements ToolPort {
   async #execute(ready: Ready, effect: ToolEffect, io: ToolIo): Promise<Answered> {
     const { entry, tool, ctx, of } = ready;
     const { call } = effect;
-    const stale = await recheck(ready, effect, io);
+    const stale = (await recheck(ready, effect, io)) ?? (await this.#rechecked(ready, effect));
     if (stale) return stale;
     let sent = false;
     const raced = await race(this.#limits(effect, io), async (signal) => {
@@ -113,6 +116,12 @@ export class ToolExecution implements ToolPort {
           ? ambiguousWith(of, ownError("cancelled"), "cancelled")
           : refusedWith(of, ownError("cancelled"), "not_sent");
     }
+  }
+
+  async #rechecked({ of }: Ready, { call, run }: ToolEffect): Promise<Answered | null> {
+    const { standingOf } = this.#ports;
+    const error = standingOf ? await discredited(call, run.principal, standingOf) : null;
+    return error && refusedWith(of, error, "not_sent");
   }
 
   /** Asks by key what became of an earlier attempt. A probe that fails says nothing. */

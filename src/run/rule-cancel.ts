@@ -41,6 +41,10 @@ export function deactivate(draft: Draft, userId: string | undefined): void {
   const theirs = (run: RunState) => userId === undefined || run.principal.userId === userId;
   const stop = stopOf("deactivated", "The user or tenant was deactivated.");
   for (const run of draft.state.queue.filter(theirs)) endRun(draft, run, stop);
-  const { active } = draft.state;
+  const { active, handover } = draft.state;
   if (active && theirs(active) && !active.halt) halt(draft, active, "deactivated", SYSTEM, null);
+  // An operator who is out answers nobody: another one is asked for.
+  if (handover.state === "active" && handover.operator === userId) {
+    draft.emit("handover.requested", SYSTEM, { reason: "operator_deactivated" });
+  }
 }

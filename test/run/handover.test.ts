@@ -195,3 +195,14 @@ describe("Handing back", () => {
     expect(driver.types).toEqual(["handover.released", "run.resumed", "step.started"]);
   });
 });
+
+test("an operator who is deactivated answers nobody: another one is asked for, and the run goes on meanwhile", () => {
+  const driver = taken(asking());
+  driver.input({ type: "deactivated", userId: "bob" });
+  expect(driver.state.handover).toEqual({ state: "active", operator: "olga" });
+  driver.input({ type: "deactivated", userId: "olga" });
+  expect(driver.types).toEqual(["handover.requested", "run.resumed", "step.started"]);
+  expect(driver.state.handover).toEqual({ state: "requested", operator: null });
+  expect(driver.takeOver(otto)).toBeNull();
+  expect(driver.state.handover).toEqual({ state: "active", operator: "otto" });
+});

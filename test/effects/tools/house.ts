@@ -2,6 +2,7 @@
 import type { Clock, Log, ToolIo } from "../../../src/actor/ports.ts";
 import { deriveKey } from "../../../src/effects/derive-key.ts";
 import { ToolExecution } from "../../../src/effects/execute-call.ts";
+import type { StandingOf } from "../../../src/effects/execute-standing.ts";
 import { Preparation } from "../../../src/effects/preparation.ts";
 import { OUTSIDE_KEY_PURPOSE } from "../../../src/effects/outside-key.ts";
 import { ToolCatalogue } from "../../../src/effects/tool-catalogue.ts";
@@ -112,9 +113,13 @@ export interface Logged {
 
 export async function house(
   tools: readonly Tool<never>[],
-  more: Partial<AgentDefinition<unknown>> & { readonly metadata?: Metadata; readonly circuits?: ToolCircuits } = {},
+  more: Partial<AgentDefinition<unknown>> & {
+    readonly metadata?: Metadata;
+    readonly circuits?: ToolCircuits;
+    readonly standingOf?: StandingOf;
+  } = {},
 ) {
-  const { metadata, circuits, ...definition } = more;
+  const { metadata, circuits, standingOf, ...definition } = more;
   const agent = defineAgent<unknown>({
     name: "test",
     title: { en: "Test", zh: "测试" },
@@ -135,7 +140,13 @@ export async function house(
   const key = await deriveKey("a master secret", OUTSIDE_KEY_PURPOSE);
   const catalogue = new ToolCatalogue([agent], nowhere);
   const preparation = new Preparation(catalogue, { clock, log, settings, key });
-  const execution = new ToolExecution(catalogue, { clock, log, settings, ...(circuits ? { circuits } : {}) });
+  const execution = new ToolExecution(catalogue, {
+    clock,
+    log,
+    settings,
+    ...(circuits ? { circuits } : {}),
+    ...(standingOf ? { standingOf } : {}),
+  });
   const state = stateOf("test", metadata);
 
   const prepare = (

@@ -51,8 +51,8 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     "a stop does not abort",
     500,
     "actor/performer.ts",
-    "if (!wanted.has(key)) flight.controller.abort();",
-    "if (!wanted.has(key) && flight.effect.kind === 'tool') flight.controller.abort();",
+    "if (!wanted.has(key) && !flight.settled) flight.controller.abort();",
+    "if (!wanted.has(key) && !flight.settled && flight.effect.kind === 'tool') flight.controller.abort();",
   ),
   // Keys.
   bug("a receipt answers any request", 1_500, "actor/keys.ts", "receipt.digest !== digest", "receipt.digest === ''"),

@@ -24,6 +24,8 @@ export interface PerformerDeps {
 interface Flight {
   readonly effect: Effect;
   readonly controller: AbortController;
+  /** It has its outcome: there is nothing left to abort. */
+  settled: boolean;
 }
 
 export class Performer {
@@ -43,7 +45,7 @@ export class Performer {
   /** Called after every commit and every alarm; doing it twice does nothing twice. */
   reconcile(): void {
     const wanted = new Map(outstanding(this.#deps.state(), this.#deps.clock.now()).map((one) => [effectKey(one), one]));
-    for (const [key, flight] of this.#inFlight) if (!wanted.has(key)) flight.controller.abort();
+    for (const [key, flight] of this.#inFlight) if (!wanted.has(key) && !flight.settled) flight.controller.abort();
     for (const key of this.#lost) if (!wanted.has(key)) this.#lost.delete(key);
     for (const [key, effect] of wanted) {
       if (!this.#inFlight.has(key) && !this.#lost.has(key)) this.#start(key, effect);
@@ -51,9 +53,9 @@ export class Performer {
   }
 
   #start(key: string, effect: Effect): void {
-    const controller = new AbortController();
-    this.#inFlight.set(key, { effect, controller });
-    const work = effect.kind === "model" ? this.#ask(effect, controller) : this.#call(effect, controller);
+    const flight = { effect, controller: new AbortController(), settled: false };
+    this.#inFlight.set(key, flight);
+    const work = effect.kind === "model" ? this.#ask(effect, flight) : this.#call(effect, flight);
     void work
       // The ports never reject; but where one does, or its outcome cannot be committed, the attempt has been made.
       .catch((error: unknown) => this.#lose(key, effect, error))
@@ -79,7 +81,8 @@ export class Performer {
     }
   }
 
-  async #ask(effect: ModelEffect, { signal }: AbortController): Promise<void> {
+  async #ask(effect: ModelEffect, flight: Flight): Promise<void> {
+    const { signal } = flight.controller;
     const { streaming, clock } = this.#deps;
     // The answer to the command leaves first; the prompt is built in a turn of its own.
     await new Promise<void>((resolve) => clock.after(0, resolve));
@@ -93,13 +96,16 @@ export class Performer {
         if (!signal.aborted) streaming.append({ ...at, part }, text);
       },
     });
+    flight.settled = true;
     const { id: effectId, attempt, incarnation } = effect;
     this.#deps.deliver({ type: "model_answered", effectId, attempt, incarnation, result }, payloads);
   }
 
-  async #call(effect: ToolEffect, { signal }: AbortController): Promise<void> {
+  async #call(effect: ToolEffect, flight: Flight): Promise<void> {
+    const { signal } = flight.controller;
     const authHeader = this.#deps.authHeader(effect.run.id);
     const { result, payloads } = await this.#deps.tools.call(effect, { state: this.#deps.state(), signal, authHeader });
+    flight.settled = true;
     const { id: effectId, attempt, incarnation } = effect;
     this.#deps.deliver({ type: "tool_answered", effectId, attempt, incarnation, result }, payloads);
   }

@@ -30,6 +30,17 @@ describe("a run", () => {
     expect(world.errors).toEqual([]);
   });
 
+  test("whose model has answered aborts nothing", async () => {
+    const world = await proposed();
+    expect(world.lastModelCall().io.signal.aborted).toBe(false);
+    await world.send(resume);
+    await world.clock.advance(0);
+    const [call] = world.toolCalls;
+    call?.answer(done(CALL));
+    await world.clock.advance(0);
+    expect(call?.io.signal.aborted).toBe(false);
+  });
+
   test("publishes exactly what the journal holds, densely numbered", async () => {
     const world = await proposed();
     const stored = world.journal.events({ after: 0, limit: 1_000, maxBytes: 1 << 20 }).map(({ event }) => event);

@@ -11,6 +11,7 @@ import { epochOf } from "../protocol/time.ts";
 import { evolve } from "../run/evolve.ts";
 import type { State } from "../run/state.ts";
 import { gather, spillNew } from "./overflow.ts";
+import type { SqlValue } from "../sql/rows.ts";
 import { numberIn, textOrNullIn, type SqlDatabase } from "./sql-database.ts";
 import { StorageLostError } from "./storage-lost.ts";
 import { EVENT_COLUMNS, storedEvent } from "./stored-event.ts";
@@ -22,8 +23,13 @@ const INLINE_CAUSE_CHARS = 64 * 1024;
 const BATCH = 64;
 
 const HEAD = "SELECT seq FROM events ORDER BY seq DESC LIMIT 1";
-const APPEND = `INSERT INTO events (seq, v, type, at, run_n, by_kind, by_id, codec, data, cause)
-  VALUES (?, ?, ?, ?, ?, ?, ?, 'json', ?, ?)`;
+/** Rows of one statement: with nine parameters each they stay below the hundred that a statement may have. */
+const APPENDED = 8;
+const APPENDS = Array.from(
+  { length: APPENDED + 1 },
+  (_, rows) => `INSERT INTO events (seq, v, type, at, run_n, by_kind, by_id, codec, data, cause)
+  VALUES ${Array.from({ length: rows }, () => "(?, ?, ?, ?, ?, ?, ?, 'json', ?, ?)").join(", ")}`,
+);
 const AFTER = `SELECT ${EVENT_COLUMNS} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
 const AFTER_OF_RUN = `SELECT ${EVENT_COLUMNS} FROM events WHERE seq > ? AND run_n = ? ORDER BY seq LIMIT ?`;
 const AFTER_OF_TYPES = `SELECT ${EVENT_COLUMNS} FROM events
@@ -41,6 +47,7 @@ export const headOf = (db: SqlDatabase): number => {
 /** Inside the caller's transaction. `head` is the last `seq` of the log. */
 export function append(db: SqlDatabase, head: number, events: readonly EncodedEvent[], causes: readonly Cause[]): void {
   const causeOf = new Map(causes.map((cause) => [cause.seq, cause]));
+  const rows: SqlValue[][] = [];
   for (const [at, encoded] of events.entries()) {
     const { event } = encoded;
     if (event.seq !== head + 1 + at) throw new RangeError(`event ${event.seq} does not follow ${head + at}`);
@@ -51,8 +58,7 @@ export function append(db: SqlDatabase, head: number, events: readonly EncodedEv
     }
     const cause = causeOf.get(event.seq);
     causeOf.delete(event.seq);
-    db.exec(
-      APPEND,
+    rows.push([
       event.seq,
       event.v,
       event.type,
@@ -62,10 +68,14 @@ export function append(db: SqlDatabase, head: number, events: readonly EncodedEv
       event.by.id ?? null,
       encoded.data,
       cause ? causeColumn(db, cause) : null,
-    );
+    ]);
   }
   const [stray] = causeOf.keys();
   if (stray !== undefined) throw new RangeError(`a cause names event ${stray}, which is not in this commit`);
+  for (let from = 0; from < rows.length; from += APPENDED) {
+    const some = rows.slice(from, from + APPENDED);
+    db.exec(APPENDS[some.length] ?? "", ...some.flat());
+  }
 }
 
 function causeColumn(db: SqlDatabase, { seq, now, input }: Cause): string {

@@ -75,8 +75,8 @@ export const DURATIONS = {
   watchdogMs: 30_000,
   dedupeWindowMs: 24 * 3_600_000,
   backoffMs: 1_000,
-  /** From an event that the history should learn to its projection, in a living object. */
-  projectionMs: 200,
+  /** From an event that the history should learn to its projection, in a living object. A quick talker's runs share it. */
+  projectionMs: 1_000,
   ticketMs: 30_000,
   /** Working out what a call will do, per call: authorising and preview together. */
   previewMs: 10_000,

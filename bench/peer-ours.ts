@@ -14,7 +14,12 @@ import { LoadSocket } from "./load/socket.ts";
 import { Frames } from "./ours/frames.ts";
 import { OursService } from "./ours/service.ts";
 
-export const RAISED = { maxRunTokens: "1000000000", maxConversationTokens: "100000000000" };
+export const RAISED = {
+  maxRunTokens: "1000000000",
+  maxConversationTokens: "100000000000",
+  COMMAND_BURST: "1000000",
+  COMMANDS_PER_MINUTE: "1000000",
+};
 
 const OWNER = "bench";
 /** As many as one user may have in one conversation. */

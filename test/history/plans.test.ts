@@ -4,6 +4,7 @@ import { Alarms } from "../../src/history/alarms.ts";
 import { historyFor } from "../../src/history/history-for.ts";
 import { readConfirmations } from "../../src/history/read-confirmations.ts";
 import { readConversation, readConversations } from "../../src/history/read-conversations.ts";
+import { readHoldings } from "../../src/history/read-holdings.ts";
 import { readMessages } from "../../src/history/read-messages.ts";
 import { readRuns } from "../../src/history/read-runs.ts";
 import { readUsage } from "../../src/history/read-usage.ts";
@@ -39,6 +40,7 @@ async function everyRead(db: D1OnNodeSqlite): Promise<void> {
     await readMessages(ours, SCOPE, id, { after: 0, limit: 50, order });
   }
   await readConversation(ours, SCOPE, id);
+  for (const whose of [{}, { userId: "ann" }]) await readHoldings(ours, { ...whose, after: id, limit: 50 });
   await readRuns(ours, SCOPE, id, { limit: 50 });
   await readConfirmations(ours, SCOPE, { now: START, limit: 50 });
   await readUsage(ours, { from: START, to: START + 1, agent: "lab" });

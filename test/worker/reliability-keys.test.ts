@@ -14,6 +14,8 @@ import { signIn, TENANT } from "./harness/people.ts";
 import { colleague, signInTo } from "./harness/strangers.ts";
 import { Talk } from "./harness/talk.ts";
 
+/** Of an actor that has died: less than that of any actor here. */
+const EARLIER_LIFE = "2020-01-01T00:00:00.000Z life0001";
 const REUSED = "idempotency_key_reused";
 const runIn = ({ text }: Given): Run => JSON.parse(text) as Run;
 
@@ -208,7 +210,7 @@ describe("the register", () => {
     const command = { type: "start_run", body: { input: { text: "go on" } } } as const;
     const digest = await sha256(commandText(talk.id, command, talk.person.userId));
     const register = env.REGISTRY.getByName(await registryName(TENANT, key));
-    expect(await register.claim({ key, digest, conversationId: talk.id, life: "life0001" })).toBe(true);
+    expect(await register.claim({ key, digest, conversationId: talk.id, life: EARLIER_LIFE })).toBe(true);
     expect(codeIn(await starting(talk, key, "something else"))).toBe(REUSED);
     const started = await starting(talk, key);
     expect(started).toMatchObject({ status: 202, replayed: false });
@@ -223,7 +225,7 @@ describe("the register", () => {
     const body = { input: { text: "now" }, whenBusy: "reject" } as const;
     const digest = await sha256(commandText(talk.id, { type: "start_run", body }, talk.person.userId));
     const register = env.REGISTRY.getByName(await registryName(TENANT, key));
-    await register.claim({ key, digest, conversationId: talk.id, life: "life0001" });
+    await register.claim({ key, digest, conversationId: talk.id, life: EARLIER_LIFE });
     expect(codeIn(await send(talk.person, startPath(talk), key, body))).toBe("run_active");
     const next = await starting(talk, key, "then in turn");
     expect(next).toMatchObject({ status: 202, replayed: false });
@@ -234,7 +236,7 @@ describe("the register", () => {
 
   test.concurrent("sweeping is not put off by a life that has just begun", async () => {
     const stub = env.REGISTRY.getByName(await registryName(`tenant-${newKey()}`, "k"));
-    const claim = (key: string) => stub.claim({ key, digest: "d", conversationId: "c", life: "life0001" });
+    const claim = (key: string) => stub.claim({ key, digest: "d", conversationId: "c", life: EARLIER_LIFE });
     const standing = () => runInDurableObject(stub, (_object, { storage }) => storage.getAlarm());
     await claim("one");
     const first = await standing();

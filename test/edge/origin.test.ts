@@ -1,3 +1,4 @@
+/** Case S69: which pages may call, and what the others are told. */
 import { describe, expect, it } from "vitest";
 import { BASE, CONVERSATION, DEVELOPMENT, problemIn, testEdge } from "./support/edge.ts";
 

@@ -1,4 +1,4 @@
-/** Attacks on the token, each with one answer: 401, no reason, and no actor asked. */
+/** Case S67: attacks on the token, each with one answer: 401, no reason, and no actor asked. */
 import { sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { CONVERSATION, problemIn, testEdge } from "./support/edge.ts";

@@ -1,6 +1,6 @@
 /**
- * What a client can get wrong, at the whole service: it hears what it did wrong, nothing answers 500, nothing is written,
- * and what it did not own stays untouched.
+ * Cases S37 and S65: what a client can get wrong, at the whole service. It hears what it did wrong, nothing answers 500,
+ * nothing is written, and what it did not own stays untouched.
  */
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";

@@ -1,4 +1,4 @@
-/** Tickets and the end of a sign-in, on real sockets: what a browser does, on the loopback origin of development. */
+/** Tickets and the end of a sign-in (case S68), on real sockets: what a browser does, on the loopback origin of development. */
 import { evictDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";

@@ -31,11 +31,15 @@ export interface CallInit {
 
 const toWorker = (input: RequestInfo | URL, init?: RequestInit) => exports.default.fetch(new Request(input, init));
 
-export async function signIn(userId = `user-${crypto.randomUUID()}`, tenantId = TENANT): Promise<Person> {
+export async function signIn(
+  userId = `user-${crypto.randomUUID()}`,
+  tenantId = TENANT,
+  ttlSeconds = 3_600,
+): Promise<Person> {
   const response = await toWorker(`${ORIGIN}/dev/token`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ userId, tenantId }),
+    body: JSON.stringify({ userId, tenantId, ttlSeconds }),
   });
   const { token } = (await response.json()) as { token: string };
   const client = new HoldpointClient({ baseUrl: ORIGIN, token: () => token, fetch: toWorker as typeof fetch });

@@ -5,54 +5,63 @@ import type { Run } from "../../src/protocol/run.ts";
 import { agree } from "./harness/agreement.ts";
 import { codeIn, newKey, send, startPath } from "./harness/keyed.ts";
 import { crashAndComeBack, untilAsked } from "./harness/life.ts";
+import { colleague } from "./harness/strangers.ts";
 import { COMMON_TEXT, Talk } from "./harness/talk.ts";
+import type { Watcher } from "./harness/watcher.ts";
 
 const PROPOSE = { fixture: "common_propose_transfer" };
 const range = (length: number) => Array.from({ length }, (_, i) => i);
 
-const answersTo = (talk: Talk, prefix: string) => (): readonly ServerFrame[] =>
-  talk.watcher.frames.filter(
-    (frame) => (frame.type === "ack" || frame.type === "problem") && frame.id?.startsWith(prefix),
-  );
+const answersTo = (watcher: Watcher, prefix: string) => (): readonly ServerFrame[] =>
+  watcher.frames.filter((frame) => (frame.type === "ack" || frame.type === "problem") && frame.id?.startsWith(prefix));
 
 describe("one confirmation, many deciders", () => {
-  test("1,000 decisions at once, yes and no, keyed and not, over both ways in: one winner", async () => {
-    const talk = await Talk.open({ answers: [PROPOSE, COMMON_TEXT] });
-    const { run, calls } = await talk.ask();
-    const path = `/v1/runs/${run.id}/resume`;
-    const body = (i: number) => ({
-      decisions: [
-        {
-          toolCallId: calls[0]?.id,
-          argsDigest: calls[0]?.argsDigest,
-          decision: i % 3 === 0 ? "reject" : "approve",
-        },
-      ],
-    });
-    const rest = range(500).map(async (i) =>
-      i % 2 === 0
-        ? codeIn(await send(talk.person, path, newKey(), body(i)))
-        : String((await talk.answer(run, body(i))).body["code"] ?? "done"),
-    );
-    for (const i of range(500)) {
-      const key = i % 2 === 0 ? {} : { idempotencyKey: newKey() };
-      talk.watcher.send(JSON.stringify({ id: `d${i}`, type: "resume", runId: run.id, ...key, ...body(i) }));
-    }
-    const frames = answersTo(talk, "d");
-    await talk.watcher.until("500 answers", () => frames().length === 500);
-    const overSocket = frames().map((frame) => (frame.type === "problem" ? frame.problem.code : "done"));
-    const codes = [...(await Promise.all(rest)), ...overSocket];
-    expect(codes.toSorted()).toEqual([...range(999).map(() => "already_decided"), "done"]);
-    await talk.ended(run);
-    const [decided, ...more] = talk.of("confirmation.decided", run);
-    expect(more).toEqual([]);
-    expect(await talk.bookings()).toHaveLength(decided?.data.decision === "approve" ? 1 : 0);
-    expect(await talk.requests()).toHaveLength(2);
-    await crashAndComeBack(talk);
-    expect(await talk.answer(run, body(1))).toMatchObject({ status: 409, body: { code: "already_decided" } });
-    expect(await talk.bookings()).toHaveLength(decided?.data.decision === "approve" ? 1 : 0);
-    await agree(talk);
-  });
+  test(
+    "1,000 decisions at once, yes and no, keyed and not, over both ways in: one winner",
+    { timeout: 120_000 },
+    async () => {
+      const talk = await Talk.open({ answers: [PROPOSE, COMMON_TEXT] });
+      const { run, calls } = await talk.ask();
+      const path = `/v1/runs/${run.id}/resume`;
+      const body = (i: number) => ({
+        decisions: [
+          {
+            toolCallId: calls[0]?.id,
+            argsDigest: calls[0]?.argsDigest,
+            decision: i % 3 === 0 ? "reject" : "approve",
+          },
+        ],
+      });
+      // Five people: what one of them may command at once is bounded.
+      const people = [talk.person, ...(await Promise.all(range(4).map(() => colleague(talk, "approver"))))];
+      const watchers = [talk.watcher, ...people.slice(1).map((person) => talk.newWatcher(person))];
+      await Promise.all(watchers.slice(1).map((watcher) => watcher.connect()));
+      const rest = range(500).map(async (i) => {
+        const person = people[i % 5] ?? talk.person;
+        return codeIn(await send(person, path, i % 2 === 0 ? newKey() : null, body(i)));
+      });
+      for (const i of range(500)) {
+        const key = i % 2 === 0 ? {} : { idempotencyKey: newKey() };
+        watchers[i % 5]?.send(JSON.stringify({ id: `d${i}`, type: "resume", runId: run.id, ...key, ...body(i) }));
+      }
+      const overSocket = watchers.map(async (watcher) => {
+        const frames = answersTo(watcher, "d");
+        await watcher.until("100 answers", () => frames().length === 100);
+        return frames().map((frame) => (frame.type === "problem" ? frame.problem.code : "done"));
+      });
+      const codes = [...(await Promise.all(rest)), ...(await Promise.all(overSocket)).flat()];
+      expect(codes.toSorted()).toEqual([...range(999).map(() => "already_decided"), "done"]);
+      await talk.ended(run);
+      const [decided, ...more] = talk.of("confirmation.decided", run);
+      expect(more).toEqual([]);
+      expect(await talk.bookings()).toHaveLength(decided?.data.decision === "approve" ? 1 : 0);
+      expect(await talk.requests()).toHaveLength(2);
+      await crashAndComeBack(talk);
+      expect(await talk.answer(run, body(1))).toMatchObject({ status: 409, body: { code: "already_decided" } });
+      expect(await talk.bookings()).toHaveLength(decided?.data.decision === "approve" ? 1 : 0);
+      await agree(talk);
+    },
+  );
 
   test.concurrent.for(range(5))("a yes and a cancel at the same moment, ten times (%d)", async (offset) => {
     const talk = await Talk.open({ otherwise: COMMON_TEXT });

@@ -1,4 +1,4 @@
-/** A request under an idempotency key, and its answer byte for byte. */
+/** A request under an idempotency key (null: without one), and its answer byte for byte. */
 import type { Person } from "./people.ts";
 import type { Talk } from "./talk.ts";
 
@@ -9,8 +9,8 @@ export interface Given {
   readonly location: string | null;
 }
 
-export async function send(person: Person, path: string, key: string, body: unknown): Promise<Given> {
-  const response = await person.call("POST", path, { body, headers: { "idempotency-key": key } });
+export async function send(person: Person, path: string, key: string | null, body: unknown): Promise<Given> {
+  const response = await person.call("POST", path, { body, headers: key === null ? {} : { "idempotency-key": key } });
   return {
     status: response.status,
     text: await response.text(),

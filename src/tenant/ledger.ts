@@ -66,6 +66,12 @@ export class Ledger {
       const fits = spent + reserved + amountOf(spend, ask) <= bound || (open === 0 && spent < bound);
       if (!fits) return { ok: false, name: spend.name, spent: spent >= bound, freeAt: endOf(spend, now) };
     }
+    // From now on the call stands for itself; what is left of a start's hold would keep others out.
+    this.#sql.exec(
+      "DELETE FROM reservations WHERE tenant_id = ? AND conversation_id = ? AND booked = 0 AND id LIKE 'start:%'",
+      ask.tenantId,
+      ask.conversationId,
+    );
     this.#sql.exec(
       `INSERT INTO reservations (tenant_id, id, conversation_id, began_at, tokens, micro_usd, least_tokens,
          least_micro_usd, expires_at, booked)

@@ -81,6 +81,7 @@ describe("reserving before, booking after", () => {
     expect(ledger.reserve(ask("start:x", 600, { conversationId }), HOURLY, NOW).ok).toBe(true);
     expect(ledger.reserve(ask("other", 600), HOURLY, NOW).ok).toBe(false);
     expect(ledger.reserve(ask("c1.r1.s1#1", 900, { conversationId }), HOURLY, NOW).ok).toBe(true);
+    expect(level(ledger)).toMatchObject({ reserved: 900 });
   });
 });
 

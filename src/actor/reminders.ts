@@ -7,6 +7,7 @@ import type { Event } from "../protocol/events.ts";
 import { nextDeadline } from "../run/deadlines.ts";
 import { outstanding } from "../run/outstanding.ts";
 import type { State } from "../run/state.ts";
+import { isBusy } from "../run/status.ts";
 import type { ActorSettings, Clock, Journal, Log, SignIns, TimerKind } from "./ports.ts";
 import { isWorthProjecting } from "./worth-projecting.ts";
 
@@ -84,8 +85,11 @@ export class Reminders {
     const now = this.#clock.now();
     const working = outstanding(state, Number.MAX_SAFE_INTEGER).length > 0 || state.active?.halt;
     const watchdog = working ? now + this.#settings.watchdogMs : null;
+    // While something is in flight, memory has its deadlines to the millisecond; the alarm is for an object that dies.
+    const inMemory = working && state.active && isBusy(state, state.active);
+    const deadline = inMemory ? null : nextDeadline(state, now);
     const signIns = this.#signIns?.nextEnd() ?? null;
-    const due = [nextDeadline(state, now), watchdog, this.#outbox(), signIns].filter((at) => at !== null);
+    const due = [deadline, watchdog, this.#outbox(), signIns].filter((at) => at !== null);
     return due.length === 0 ? null : Math.max(now, Math.min(...due));
   }
 

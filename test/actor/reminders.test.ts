@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Reminders } from "../../src/actor/reminders.ts";
 import { EMPTY } from "../../src/run/state.ts";
 import { nodeDatabase, nodeJournal } from "../storage/node-journal.ts";
-import { VirtualClock, World } from "./world.ts";
+import { CONVERSATION, planned, VirtualClock, World } from "./world.ts";
 
 const SETTINGS = { watchdogMs: 30_000, checkpointMs: 1_000, outboxMs: 30_000 };
 
@@ -55,4 +55,18 @@ test("where no row about the alarm can be written it comes all the same, and wha
   world.actor.alarm();
   expect(Math.min(...db.alarms.slice(-1))).toBeGreaterThan(world.clock.now() - 1);
   expect(world.errors.map(({ event }) => event)).toContain("alarm_duty_failed");
+});
+
+test("a stop whose grace ends before the watchdog sets no alarm of its own", async () => {
+  const db = nodeDatabase();
+  const world = new World(nodeJournal(db));
+  await world.create();
+  await world.start("hello");
+  await world.answer(planned({ gate: null }));
+  const [standing] = db.alarms.slice(-1);
+  await world.send({ type: "cancel_run", runId: `${CONVERSATION}.r1`, body: {} });
+  expect(db.alarms.slice(-1)).toEqual([standing]);
+  // The call does not answer: memory ends the grace to the millisecond.
+  await world.clock.advance(10_000);
+  expect(world.frames.at(-1)?.type).toBe("run.cancelled");
 });

@@ -64,6 +64,7 @@ export class ConversationActor {
       journal,
       now: () => clock.now(),
       partial: () => this.#streaming.partial(),
+      unstored: () => this.#performer.unstored(),
       timers: (events) => this.#reminders.timersFor(events),
       timersSet: (timers) => this.#reminders.timersSet(timers),
       committed: (encoded, state) => this.#committed(encoded, state),

@@ -3,7 +3,8 @@
  * Outcomes come back only as inputs, stamped with the attempt and the life that asked for them (**I5**).
  */
 import { effectKey, outstanding, type Effect, type ModelEffect, type ToolEffect } from "../run/outstanding.ts";
-import type { Input } from "../run/inputs.ts";
+import type { Usage } from "../protocol/run.ts";
+import type { Input, Unstored } from "../run/inputs.ts";
 import { ownResult } from "../run/results.ts";
 import { NO_USAGE, type State } from "../run/state.ts";
 import type { Clock, Log, ModelPort, Payload, ToolPort, Transcript } from "./ports.ts";
@@ -26,13 +27,15 @@ interface Flight {
   readonly controller: AbortController;
   /** It has its outcome: there is nothing left to abort. */
   settled: boolean;
+  /** What it has cost, once that is known. */
+  usage?: Usage;
 }
 
 export class Performer {
   readonly #deps: PerformerDeps;
   readonly #inFlight = new Map<string, Flight>();
   /** Attempts that were made and have no outcome in the log: making them again would be acting twice. */
-  readonly #lost = new Set<string>();
+  readonly #lost = new Map<string, Effect>();
 
   constructor(deps: PerformerDeps) {
     this.#deps = deps;
@@ -46,7 +49,7 @@ export class Performer {
   reconcile(): void {
     const wanted = new Map(outstanding(this.#deps.state(), this.#deps.clock.now()).map((one) => [effectKey(one), one]));
     for (const [key, flight] of this.#inFlight) if (!wanted.has(key) && !flight.settled) flight.controller.abort();
-    for (const key of this.#lost) if (!wanted.has(key)) this.#lost.delete(key);
+    for (const key of this.#lost.keys()) if (!wanted.has(key)) this.#lost.delete(key);
     for (const [key, effect] of wanted) {
       if (!this.#inFlight.has(key) && !this.#lost.has(key)) this.#start(key, effect);
     }
@@ -58,22 +61,31 @@ export class Performer {
     const work = effect.kind === "model" ? this.#ask(effect, flight) : this.#call(effect, flight);
     void work
       // The ports never reject; but where one does, or its outcome cannot be committed, the attempt has been made.
-      .catch((error: unknown) => this.#lose(key, effect, error))
+      .catch((error: unknown) => this.#lose(key, flight, error))
       .then(() => this.#inFlight.delete(key))
       .then(() => this.reconcile())
       .catch((error: unknown) => this.#deps.log.error("reconcile_failed", error));
   }
 
+  /** The model request whose answer came and could not be written: not the model's failure, whatever ends it. */
+  unstored(): Unstored | null {
+    for (const { kind, id: effectId, attempt } of this.#lost.values())
+      if (kind === "model") return { effectId, attempt };
+    return null;
+  }
+
   /** What a crash would have left: nobody knows. If not even that can be written, the attempt's deadline ends it. */
-  #lose(key: string, effect: Effect, error: unknown): void {
+  #lose(key: string, { effect, usage }: Flight, error: unknown): void {
     const { log, deliver } = this.#deps;
     const { id: effectId, attempt, incarnation } = effect;
-    this.#lost.add(key);
+    this.#lost.set(key, effect);
     log.error("effect_failed", error, { effectId });
     const named = { effectId, attempt, incarnation };
     try {
       deliver(
-        effect.kind === "model" ? { type: "model_answered", ...named, result: LOST } : toolLost(effect, named),
+        effect.kind === "model"
+          ? { type: "model_answered", ...named, result: { ...LOST, ...(usage ? { usage } : {}) } }
+          : toolLost(effect, named),
         [],
       );
     } catch (again) {
@@ -97,6 +109,7 @@ export class Performer {
       },
     });
     flight.settled = true;
+    if ("usage" in result) flight.usage = result.usage;
     const { id: effectId, attempt, incarnation } = effect;
     this.#deps.deliver({ type: "model_answered", effectId, attempt, incarnation, result }, payloads);
   }
@@ -111,7 +124,7 @@ export class Performer {
   }
 }
 
-const LOST = { kind: "aborted", text: { text: "" }, usage: { ...NO_USAGE, estimated: true } } as const;
+const LOST = { kind: "aborted", text: { text: "" }, usage: { ...NO_USAGE, estimated: true }, unstored: true } as const;
 
 function toolLost(
   { run, call }: ToolEffect,

@@ -5,7 +5,7 @@
  * the transaction throws, the state stays what it was. **I11** there is no await in here.
  */
 import { decide } from "../run/decide.ts";
-import type { Input, PartialText } from "../run/inputs.ts";
+import type { Input, PartialText, Unstored } from "../run/inputs.ts";
 import type { Rejection } from "../protocol/problems.ts";
 import type { Event } from "../protocol/events.ts";
 import { EMPTY, type State } from "../run/state.ts";
@@ -32,6 +32,8 @@ export interface WriterDeps {
   readonly journal: Journal;
   readonly now: () => number;
   readonly partial: () => PartialText | null;
+  /** A model request whose answer could not be written. */
+  readonly unstored: () => Unstored | null;
   /** Timers that this commit sets, as rows of its transaction. */
   readonly timers: (events: readonly Event[]) => Partial<Record<TimerKind, number | null>>;
   /** They stand. */
@@ -86,7 +88,8 @@ export class Writer {
 
   #timePassed(): Input {
     const partial = this.#deps.partial();
-    return { type: "time_passed", ...(partial ? { partial } : {}) };
+    const unstored = this.#deps.unstored();
+    return { type: "time_passed", ...(partial ? { partial } : {}), ...(unstored ? { unstored } : {}) };
   }
 
   #decide(state: State, input: Input, now: number, causes: Cause[]) {

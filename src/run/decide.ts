@@ -52,7 +52,7 @@ function apply(draft: Draft, input: Input): Rejection | null {
     case "command":
       return command(draft, input);
     case "time_passed":
-      timePassed(draft, input.partial);
+      timePassed(draft, input);
       return null;
     case "model_answered":
       modelAnswered(draft, input);

@@ -92,6 +92,8 @@ export type ModelResult =
     }
   | {
       readonly kind: "aborted";
+      /** The answer came, and could not be written: our storage's failure and not the model's. */
+      readonly unstored?: true;
       readonly text: TextBody;
       readonly usage: Usage;
       readonly timing?: Timing;
@@ -139,8 +141,14 @@ export interface Facts {
   };
 }
 
+/** The model request of an attempt whose answer could not be written. */
+export interface Unstored {
+  readonly effectId: string;
+  readonly attempt: number;
+}
+
 export type Input =
-  | { readonly type: "time_passed"; readonly partial?: PartialText }
+  | { readonly type: "time_passed"; readonly partial?: PartialText; readonly unstored?: Unstored }
   | { readonly type: "command"; readonly command: Command; readonly principal: Principal; readonly facts: Facts }
   | {
       readonly type: "model_answered";

@@ -108,12 +108,16 @@ export function interrupt(
   draft: Draft,
   run: RunState,
   step: StepState,
-  lost: { readonly text: TextBody; readonly usage?: Usage },
+  lost: { readonly text: TextBody; readonly usage?: Usage; readonly unstored?: true },
 ): void {
   if (step.supersessions < ATTEMPTS.modelSupersessions) return supersede(draft, run, step, "interrupted", lost);
   loseStep(draft, run, step, lost);
-  endRun(draft, draft.run, stopOf("model_interrupted", "The model was interrupted too often while it answered."));
+  endRun(draft, draft.run, lost.unstored ? UNSTORED : INTERRUPTED);
 }
+
+const INTERRUPTED = stopOf("model_interrupted", "The model was interrupted too often while it answered.");
+/** A fault of our storage is never told as one of the model. */
+export const UNSTORED = stopOf("internal", "The model answered, and its answer could not be stored.");
 
 /** A step that gets no answer any more: what it showed is kept, what it cost is booked as far as it is known. */
 export function loseStep(

@@ -6,14 +6,17 @@ import { ask } from "./advance.ts";
 import { SYSTEM, type Draft } from "./draft.ts";
 import { settleCall, shownText } from "./ending.ts";
 import { halt } from "./halting.ts";
-import type { PartialText } from "./inputs.ts";
+import type { Input, PartialText } from "./inputs.ts";
 import { endAsTripped, outOfTime } from "./limits.ts";
 import { ownResult } from "./results.ts";
-import { endWithoutBudget, loseStep, lostBy, modelFailed, UNKNOWN_USAGE } from "./rule-model.ts";
+import { endWithoutBudget, loseStep, lostBy, modelFailed, UNSTORED, UNKNOWN_USAGE } from "./rule-model.ts";
 import { mayHaveHappened } from "./rule-tool.ts";
 import type { CallState, RunState, StepState } from "./state.ts";
 
-export function timePassed(draft: Draft, partial: PartialText | undefined): void {
+type TimePassed = Extract<Input, { type: "time_passed" }>;
+
+export function timePassed(draft: Draft, passed: TimePassed): void {
+  const { partial } = passed;
   const run = draft.state.active;
   if (!run) return;
   if (run.halt) {
@@ -27,7 +30,7 @@ export function timePassed(draft: Draft, partial: PartialText | undefined): void
   if (run.continuation && isDue(draft, run.continuation.expiresAt)) return endAsTripped(draft, run.continuation);
   if (run.budget?.waiting && isDue(draft, run.budget.expiresAt)) return endWithoutBudget(draft);
   if (isDue(draft, run.deadlineAt)) return outlived(draft, partial);
-  if (run.step?.phase === "asking" && isDue(draft, run.step.deadlineAt)) modelOverdue(draft, run, run.step, partial);
+  if (run.step?.phase === "asking" && isDue(draft, run.step.deadlineAt)) modelOverdue(draft, run, run.step, passed);
   if (run.budget?.waiting && isDue(draft, run.budget.retryAt)) retryBudget(draft);
 }
 
@@ -67,8 +70,14 @@ function outlived(draft: Draft, partial: PartialText | undefined): void {
   if (isDue(draft, draft.run.halt?.graceUntil)) settle(draft, partial);
 }
 
-function modelOverdue(draft: Draft, run: RunState, step: StepState, partial: PartialText | undefined): void {
-  const stop = stopOf("model_timeout", `The model did not finish by ${isoOf(step.deadlineAt)}.`);
+function modelOverdue(
+  draft: Draft,
+  run: RunState,
+  step: StepState,
+  { partial, unstored }: Pick<TimePassed, "partial" | "unstored">,
+): void {
+  const answered = unstored?.effectId === `${run.id}.s${step.n}` && unstored.attempt === step.attempt;
+  const stop = answered ? UNSTORED : stopOf("model_timeout", `The model did not finish by ${isoOf(step.deadlineAt)}.`);
   const text = shownText(step, partial);
   modelFailed(draft, run, step, { kind: "failed", stop, text, finishReason: null, usage: UNKNOWN_USAGE });
 }

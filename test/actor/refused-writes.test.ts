@@ -1,5 +1,5 @@
 /** A database that does not take a write, once: whatever was sent is never sent again because of it. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { nodeDatabase, nodeJournal } from "../storage/node-journal.ts";
 import { CONVERSATION, done, planned, said, World } from "./world.ts";
 
@@ -77,3 +77,42 @@ test("a life that cannot write that it woke has not woken: nothing that was out 
   expect(world.toolCalls).toHaveLength(0);
   expect(stateOf(world)).toBe("unknown");
 });
+
+describe("a database that takes no model's answer is not the model's fault", () => {
+  test("however often it is asked anew", async () => {
+    const db = nodeDatabase();
+    const world = new World(nodeJournal(db));
+    await world.create();
+    await world.start("hello");
+    const exec = db.exec.bind(db);
+    db.exec = (sql, ...params) => {
+      // Whatever says what the model said. That nothing was stored can still be written.
+      if (params.some((one) => typeof one === "string" && one.includes("the answer")))
+        throw new RangeError("disk full");
+      return exec(sql, ...params);
+    };
+    for (let asked = 0; asked < 3; asked++) await world.answer(said("the answer"));
+    expect(world.modelCalls).toHaveLength(3);
+    expect(world.actor.state.latest?.stop).toMatchObject({ code: "internal", retryable: true });
+  });
+
+  test("nor when nothing at all can be written until the request's time is over", async () => {
+    const { db, world } = await asking();
+    db.failAt = 0;
+    await world.answer(said("the answer"));
+    await world.clock.advance(400_000);
+    db.failAt = null;
+    world.actor.alarm();
+    await world.clock.advance(0);
+    expect(world.modelCalls).toHaveLength(1);
+    expect(world.actor.state.latest?.stop).toMatchObject({ code: "internal", retryable: true });
+  });
+});
+
+async function asking() {
+  const db = nodeDatabase();
+  const world = new World(nodeJournal(db));
+  await world.create();
+  await world.start("hello");
+  return { db, world };
+}

@@ -37,7 +37,7 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     "an outcome that cannot be written is asked for again",
     3_000,
     "actor/performer.ts",
-    "    this.#lost.add(key);\n    log",
+    "    this.#lost.set(key, effect);\n    log",
     "    if (key !== '') return;\n    log",
   ),
   bug(

@@ -137,6 +137,8 @@ export const RUN_ROUTES: readonly Route[] = [
       "handed_over",
       "queue_full",
       "conversation_full",
+      "tenant_concurrency",
+      "budget_exhausted",
     ],
     handle: ({ context, params: { id }, key }, edge) =>
       runCommand(edge, {

@@ -49,6 +49,8 @@ export const START_ROUTE: Route = userRoute({
     "queue_full",
     "handed_over",
     "conversation_full",
+    "tenant_concurrency",
+    "budget_exhausted",
     "cursor_invalid",
     "too_many_sockets",
   ],

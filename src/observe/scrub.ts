@@ -1,9 +1,12 @@
 /**
  * Text on its way to the log: credentials out, one line, bounded. A second line of defence: nothing should hand the log a
- * secret, but errors quote what they choke on, and vendors echo what they were sent.
+ * secret, but errors quote what they choke on, and vendors echo what they were sent. Beyond the forms that everything
+ * hides it takes out what might be one: nobody acts on a log line.
  *
  * Every pattern is linear on bounded input; an attacker chooses what an error message says.
  */
+import { hideCredentials } from "../protocol/credential-forms.ts";
+
 const MARK = "[redacted]";
 /** UTF-16 units looked at, and kept. */
 const SEEN = 8_192;
@@ -36,7 +39,7 @@ const escaped = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).to
 export function scrub(text: string, secrets: readonly string[] = []): string {
   // What is cut off in the middle might be a secret too short to be recognised.
   let clean = text.length > SEEN ? text.slice(0, SEEN).replace(/\S{1,8192}$/, "…") : text;
-  for (const secret of secrets) if (secret.length >= 6) clean = clean.replaceAll(secret, MARK);
+  clean = hideCredentials(clean, secrets, MARK);
   for (const [pattern, mark] of PATTERNS) clean = clean.replace(pattern, mark);
   clean = clean.replace(UNPRINTABLE, escaped);
   return clean.length > KEPT ? `${clean.slice(0, KEPT)}…` : clean;

@@ -97,7 +97,7 @@ export class Performer {
     const { signal } = flight.controller;
     const { streaming, clock } = this.#deps;
     // The answer to the command leaves first; the prompt is built in a turn of its own.
-    await new Promise<void>((resolve) => clock.after(0, resolve));
+    await anotherTurn(clock);
     const at = { runId: effect.run.id, messageId: effect.messageId, attempt: effect.attempt };
     const { result, payloads } = await this.#deps.model.ask(effect, {
       state: this.#deps.state(),
@@ -110,6 +110,8 @@ export class Performer {
     });
     flight.settled = true;
     if ("usage" in result) flight.usage = result.usage;
+    // The provider is let go first: what is written in this turn would hold that back until it is on the disk.
+    if (signal.aborted) await anotherTurn(clock);
     const { id: effectId, attempt, incarnation } = effect;
     this.#deps.deliver({ type: "model_answered", effectId, attempt, incarnation, result }, payloads);
   }
@@ -123,6 +125,8 @@ export class Performer {
     this.#deps.deliver({ type: "tool_answered", effectId, attempt, incarnation, result }, payloads);
   }
 }
+
+const anotherTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.after(0, resolve));
 
 const LOST = { kind: "aborted", text: { text: "" }, usage: { ...NO_USAGE, estimated: true }, unstored: true } as const;
 

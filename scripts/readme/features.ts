@@ -46,9 +46,14 @@ export const FEATURES: readonly Feature[] = [
       en: "Three layers check authority: edge, runtime scopes, the tool itself; every write is recorded",
       zh: "三层权限检查：边缘、运行时作用域、工具自身；每次写入都有记录",
     },
-    status: "partly",
-    gap: { en: "no rate limit at the edge", zh: "边缘尚无限流" },
-    tests: ["test/edge/requests.test.ts", "test/run/calls.test.ts", "test/effects/tools/execution.test.ts"],
+    status: "works",
+    tests: [
+      "test/worker/who-may.test.ts",
+      "test/actor/rates.test.ts",
+      "test/run/calls.test.ts",
+      "test/effects/tools/execution.test.ts",
+      "scripts/security.ts",
+    ],
   },
   {
     n: 4,
@@ -72,7 +77,12 @@ export const FEATURES: readonly Feature[] = [
     n: 6,
     what: { en: "Sharing by roles: owner, editor, approver, viewer", zh: "按角色共享：所有者、编辑、审批、只读" },
     status: "works",
-    tests: ["test/protocol/roles.test.ts", "test/run/conversation.test.ts", "test/stream/redaction.test.ts"],
+    tests: [
+      "test/protocol/roles.test.ts",
+      "test/worker/who-may.test.ts",
+      "test/worker/cases-authority.test.ts",
+      "test/stream/redaction.test.ts",
+    ],
   },
   {
     n: 7,
@@ -80,8 +90,12 @@ export const FEATURES: readonly Feature[] = [
       en: "Administrators across tenants: own endpoints, a reason, an audit record",
       zh: "跨租户管理员：独立端点、须说明原因、留审计记录",
     },
-    status: "next",
-    tests: [],
+    status: "partly",
+    gap: {
+      en: "deactivating and pausing only; acts are log entries, not an audit record yet",
+      zh: "目前仅停用与暂停；操作写入日志，尚无审计记录",
+    },
+    tests: ["test/worker/deactivation.test.ts"],
   },
   {
     n: 8,
@@ -112,12 +126,14 @@ export const FEATURES: readonly Feature[] = [
       en: "Leaving: data is deleted by a job that can be checked; deactivated users are locked out",
       zh: "离开：由可核查的任务删除数据；停用的用户立即被锁定",
     },
-    status: "next",
-    gap: {
-      en: "the state machine and the history know erasing and deactivating; nothing outside calls them yet",
-      zh: "状态机与历史库已支持，外部入口尚未提供",
-    },
-    tests: ["test/run/conversation.test.ts", "test/history/drain.test.ts"],
+    status: "partly",
+    gap: { en: "deactivating works; nothing outside calls erasing yet", zh: "停用已可用；删除尚无外部入口" },
+    tests: [
+      "test/worker/deactivation.test.ts",
+      "test/tenant/sweep.test.ts",
+      "test/run/conversation.test.ts",
+      "test/history/drain.test.ts",
+    ],
   },
   {
     n: 11,

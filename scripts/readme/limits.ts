@@ -1,5 +1,5 @@
 /** The bounds that a caller meets, for both READMEs: the words are here, the figures are protocol/limits.ts's. */
-import { LIMITS } from "../../src/protocol/limits.ts";
+import { LIMITS, RATES } from "../../src/protocol/limits.ts";
 import type { Words } from "./features.ts";
 
 export interface Bound {
@@ -50,6 +50,13 @@ export const BOUNDS: readonly Bound[] = [
   {
     what: { en: "A page of a list", zh: "列表的一页" },
     value: { en: `${LIMITS.page}, at most ${LIMITS.pageMax}`, zh: `默认 ${LIMITS.page}，最多 ${LIMITS.pageMax}` },
+  },
+  {
+    what: { en: "Commands of a person in a conversation", zh: "每人在一个会话中的命令" },
+    value: {
+      en: `${count(RATES.commandBurst)} at once, ${count(RATES.commandsPerMinute)} a minute`,
+      zh: `一次 ${count(RATES.commandBurst)} 条，每分钟 ${count(RATES.commandsPerMinute)} 条`,
+    },
   },
   {
     what: { en: "Sockets of a person, of a conversation", zh: "每人、每会话的连接数" },

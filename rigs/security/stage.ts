@@ -17,46 +17,13 @@ import { startFakeProvider, type FakeProvider } from "../../test/support/fake-pr
 import { pause } from "../common/figures.ts";
 import type { Who } from "./case.ts";
 import type { Names } from "./fill.ts";
+import { IDENTITIES, type Identity } from "./identities.ts";
 import { AUDIENCE, ISSUER, startProvider, type Provider } from "./forge.ts";
 import { exchange, type Answer } from "./wire.ts";
 
 export const ORIGIN = "https://app.security.test";
 /** Requests of one user in a minute: what a flood has to exceed, and the cases together do not. */
 const RATE_USER = 1_200;
-const DEFAULT_SCOPES = ["conversations:read", "conversations:write", "confirmations:decide", "lab:transfer"];
-
-interface Identity {
-  readonly userId: string;
-  readonly tenantId: string;
-  readonly scopes: readonly string[];
-  readonly roles?: readonly string[];
-}
-const acme = (userId: string, scopes: readonly string[] = DEFAULT_SCOPES, roles: readonly string[] = []): Identity => ({
-  userId,
-  tenantId: "acme",
-  scopes,
-  roles,
-});
-const TREASURER = ["treasurer"];
-const IDENTITIES: Readonly<Record<Exclude<Who, "nobody">, Identity>> = {
-  owner: acme("ann", DEFAULT_SCOPES, TREASURER),
-  editor: acme("eve"),
-  approver: acme("app", DEFAULT_SCOPES, TREASURER),
-  second: acme("sec", DEFAULT_SCOPES, TREASURER),
-  viewer: acme("vic"),
-  removed: acme("rem"),
-  stranger: acme("sam"),
-  // Of the same name, in another tenant.
-  foreigner: { userId: "ann", tenantId: "umbra", scopes: DEFAULT_SCOPES },
-  // The owner, signed in with less.
-  scopeless: acme("ann", []),
-  undecided: acme("ann", ["conversations:read", "conversations:write", "lab:transfer"]),
-  powerless: acme("ann", ["conversations:read", "conversations:write", "confirmations:decide"]),
-  admin: acme("root", ["tenant:admin"]),
-  flooder: { userId: "flo", tenantId: "flood", scopes: DEFAULT_SCOPES },
-  platform: { userId: "root", tenantId: "operations", scopes: ["platform:admin"] },
-};
-
 const PLACES = { editor: "editor", approver: "approver", second: "approver", viewer: "viewer", removed: "editor" };
 
 const FOR_ONE: ModelAnswer = { fixture: "common_propose_transfer" };

@@ -99,7 +99,7 @@ export const ATTEMPTS = {
 
 /** How often. The edge's own limits per user and tenant are bindings of the platform: `wrangler.toml`. */
 export const RATES = {
-  commandBurst: 300,
+  commandBurst: 1_000,
   commandsPerMinute: 1_200,
 } as const;
 

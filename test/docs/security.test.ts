@@ -43,7 +43,7 @@ test("every test and script that the page names is there", () => {
 
 test("says the limits as they are", () => {
   const { commandBurst, commandsPerMinute } = RATES;
-  expect(page).toContain(`(${commandBurst}, ${commandsPerMinute.toLocaleString("en")})`);
+  expect(page).toContain(`(${commandBurst.toLocaleString("en")}, ${commandsPerMinute.toLocaleString("en")})`);
   const toml = readFileSync(join(root, "wrangler.toml"), "utf8");
   const production = [...toml.matchAll(/\[\[env\.production\.ratelimits\]\][^[]*limit = (\d+)/g)].map(([, n]) =>
     Number(n),

@@ -124,7 +124,36 @@ const REACTION = {
   ignore: 1.5,
   cancel: 1.5,
 } as const satisfies Record<Reaction, number>;
-export function configOf(random: Random): Config {
+/**
+ * A part of the seeds dwells on something that is rare elsewhere: on the history, on stops that are slow to settle, or
+ * on calls of which nobody knows what became. The seed alone says so.
+ */
+export type Emphasis = "history" | "stop" | "doubt";
+const EMPHASES: Partial<Record<number, Emphasis>> = { 4: "history", 6: "stop", 2: "doubt" };
+export const emphasisOf = (seed: number): Emphasis | null => EMPHASES[seed % 10] ?? null;
+
+/** With these weights raised, whatever the swarm made of them. */
+function raised<K extends string>(weights: Record<K, number>, more: Partial<Record<K, number>>): Record<K, number> {
+  return { ...weights, ...more };
+}
+
+export function configOf(random: Random, emphasis: Emphasis | null = null): Config {
+  const config = drawn(random);
+  switch (emphasis) {
+    case null:
+      return config;
+    case "history":
+      return { ...config, lateLanding: 1, settings: { ...config.settings, outboxMs: 5_000 } };
+    case "stop": {
+      const tool = raised(config.tool, { hangs: 4, hangs_applied: 4, late: 4 });
+      return { ...config, tool, policy: { ...config.policy, cancelGraceMs: 10_000 } };
+    }
+    case "doubt":
+      return { ...config, tool: raised(config.tool, { broken_after: 4, reset_after: 4, hangs_applied: 2 }) };
+  }
+}
+
+function drawn(random: Random): Config {
   return {
     lagMs: random.pick([0, 0, 0, 5, 20]),
     slowAnswers: random.chance(0.3),

@@ -3,7 +3,7 @@
  * leaves things out, so that a failing schedule can be made smaller without becoming another one.
  */
 import { randomOf, type Random } from "./random.ts";
-import { configOf, swarm, type Config } from "./config.ts";
+import { configOf, emphasisOf, swarm, type Config, type Emphasis } from "./config.ts";
 
 export const OPS = [
   "start",
@@ -132,11 +132,19 @@ const OP = {
   delete: 0.12,
 } as const satisfies Record<OpKind, number>;
 
-function faultsOf(random: Random): Fault[] {
+type FaultKind = "crash" | "kill" | "struck" | "write_refused" | "alarm" | "history";
+
+function faultsOf(random: Random, emphasis: Emphasis | null): Fault[] {
   const faults: Fault[] = [];
   const weights = { crash: 4, kill: 1.5, struck: 5, write_refused: 0.8, alarm: 1.5, history: 1.5 } as const;
-  const kinds = swarm(random, weights, [random.pick(["crash", "struck", "struck", "alarm", "history"])]);
-  const count = random.pick([0, 1, 1, 2, 2, 3, 5]);
+  const swarmed = swarm(random, weights, [random.pick(["crash", "struck", "struck", "alarm", "history"])]);
+  const kinds: Record<FaultKind, number> =
+    emphasis === "history"
+      ? { ...swarmed, history: 12, struck: 3 }
+      : emphasis === "stop"
+        ? { ...swarmed, struck: 12 }
+        : swarmed;
+  const count = emphasis === "history" ? random.pick([2, 3, 4, 6]) : random.pick([0, 1, 1, 2, 2, 3, 5]);
   for (let index = 0; index < count; index++) {
     const kind = random.weighted(kinds);
     switch (kind) {
@@ -155,7 +163,8 @@ function faultsOf(random: Random): Fault[] {
         faults.push({ index, kind, mode: random.pick(["crash", "evict", "zombie"]), at: random.between(50, 60_000) });
         break;
       case "struck": {
-        const by = random.pick(["tool", "tool", "model", "told", "stopped", "stopped"]);
+        const by =
+          emphasis === "stop" ? "stopped" : random.pick(["tool", "tool", "model", "told", "stopped", "stopped"]);
         faults.push({
           index,
           kind,
@@ -196,8 +205,10 @@ function faultsOf(random: Random): Fault[] {
   return faults;
 }
 
-function opsOf(random: Random): Op[] {
-  const weights = swarm(random, OP, ["start"]);
+function opsOf(random: Random, emphasis: Emphasis | null): Op[] {
+  const swarmed = swarm(random, OP, ["start"]);
+  const weights: Record<OpKind, number> =
+    emphasis === "stop" ? { ...swarmed, cancel: 12 } : emphasis === "doubt" ? { ...swarmed, retry: 8 } : swarmed;
   const count = random.pick([2, 4, 6, 6, 9, 14]);
   const pace = random.pick([300, 2_000, 8_000]);
   const ops: Op[] = [{ index: 0, at: 20, kind: "start", user: "alice" }];
@@ -212,11 +223,12 @@ function opsOf(random: Random): Op[] {
 export function planOf(seed: number, without: Without = {}): Plan {
   const left = (given: readonly number[] | undefined) => (one: { readonly index: number }) =>
     !given?.includes(one.index);
+  const emphasis = emphasisOf(seed);
   return {
     seed,
-    config: configOf(randomOf(seed, "config")),
-    ops: opsOf(randomOf(seed, "ops")).filter(left(without.ops)),
-    faults: faultsOf(randomOf(seed, "faults")).filter(left(without.faults)),
+    config: configOf(randomOf(seed, "config"), emphasis),
+    ops: opsOf(randomOf(seed, "ops"), emphasis).filter(left(without.ops)),
+    faults: faultsOf(randomOf(seed, "faults"), emphasis).filter(left(without.faults)),
     quiet: new Set(without.reactions),
   };
 }

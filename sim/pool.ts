@@ -6,8 +6,7 @@ import type { Mark } from "./marks.ts";
 import type { Violation } from "./observation.ts";
 
 export interface Stretch {
-  readonly from: number;
-  readonly count: number;
+  readonly seeds: readonly number[];
   /** What follows the first failure is not played. */
   readonly stopAtFirst: boolean;
   /** Not seeds, but interleavings of the small scope, by their place in the list. */
@@ -39,6 +38,10 @@ export interface PoolOptions {
   readonly processes: number;
   readonly from: number;
   readonly count: number;
+  /** Played before the others. */
+  readonly first?: readonly number[];
+  /** Those that are played, and in which order. */
+  readonly seedOf?: (n: number) => number;
   /** The name of a planted bug that the workers run with. */
   readonly planted?: string;
   readonly stopAtFirst?: boolean;
@@ -50,14 +53,22 @@ export interface PoolOptions {
 /** Resolves when all is done, or when `onResult` has said that it is enough. */
 export async function runPool(options: PoolOptions): Promise<void> {
   const { processes, from, count, planted = "", stopAtFirst = false, smallScope = false, onResult } = options;
+  const { first = [], seedOf = (n: number) => n } = options;
   const size = smallScope ? 1 : STRETCH;
   let next = from;
+  let begun = first.length === 0;
   let stop = false;
   const take = (): Stretch | null => {
-    if (stop || next >= from + count) return null;
-    const stretch = { from: next, count: Math.min(size, from + count - next), stopAtFirst, smallScope };
-    next += stretch.count;
-    return stretch;
+    if (stop) return null;
+    if (!begun) {
+      begun = true;
+      return { seeds: first, stopAtFirst, smallScope };
+    }
+    const length = Math.min(size, from + count - next);
+    if (length <= 0) return null;
+    const seeds = Array.from({ length }, (_, at) => seedOf(next + at));
+    next += length;
+    return { seeds, stopAtFirst, smallScope };
   };
   const work = () =>
     new Promise<void>((resolve, reject) => {
@@ -76,5 +87,5 @@ export async function runPool(options: PoolOptions): Promise<void> {
       child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))));
       more();
     });
-  await Promise.all(Array.from({ length: Math.min(processes, Math.ceil(count / size)) }, work));
+  await Promise.all(Array.from({ length: Math.min(processes, Math.max(1, Math.ceil(count / size))) }, work));
 }

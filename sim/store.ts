@@ -86,6 +86,8 @@ export class SimStore {
   #open = false;
   #depth = 0;
   #alarmSet: number | null | undefined;
+  /** Once there, it stays, but for `deleteAll`. */
+  readonly #found = { log: false };
   /** Of all lives. */
   writes = 0;
   /** Writes since the last commit. */
@@ -177,7 +179,7 @@ export class SimStore {
   deleteAll(): void {
     this.#write();
     this.#database.dropAll();
-    this.#hasLog = false;
+    this.#found.log = false;
     this.#alarmSet = null;
   }
 
@@ -206,8 +208,6 @@ export class SimStore {
       return 0;
     return Number(this.#prepared("SELECT max(seq) AS head FROM events").all()[0]?.["head"] ?? 0);
   }
-
-  #hasLog = false;
 
   /** @returns the database, where it may serve another schedule */
   close(): StoreDatabase | null {

@@ -20,11 +20,13 @@ const strays: unknown[] = [];
 process.on("uncaughtException", (error) => void strays.push(error));
 process.on("unhandledRejection", (error) => void strays.push(error));
 
-async function random({ from, count, stopAtFirst }: Stretch): Promise<StretchResult> {
+async function random({ seeds, stopAtFirst }: Stretch): Promise<StretchResult> {
   const marks: Record<string, number> = {};
   const failed: Failure[] = [];
   let events = 0;
-  for (let seed = from; seed < from + count; seed++) {
+  let played = 0;
+  for (const seed of seeds) {
+    played += 1;
     const judged = await runner.run(seed);
     events += judged.events;
     for (const mark of judged.marks) marks[mark] = (marks[mark] ?? 0) + 1;
@@ -34,10 +36,10 @@ async function random({ from, count, stopAtFirst }: Stretch): Promise<StretchRes
     failed.push({ seed, violations });
     if (stopAtFirst) break;
   }
-  return { schedules: count, events, marks, failed };
+  return { schedules: played, events, marks, failed };
 }
 
-async function small({ from }: Stretch): Promise<StretchResult> {
+async function small({ seeds: [from = 0] }: Stretch): Promise<StretchResult> {
   const interleaving = interleavings()[from];
   if (!interleaving) return { schedules: 0, events: 0, marks: {}, failed: [] };
   const { played, failed } = await playAll(from + 1, interleaving, () => runner.databases());

@@ -8,6 +8,7 @@ import { conversationIdOf } from "../src/protocol/ids.ts";
 import { project } from "../src/history/project.ts";
 import type { SQLInputValue } from "node:sqlite";
 import { agentPort } from "./agents.ts";
+import { emphasisOf } from "./config.ts";
 import { Acts } from "./acts.ts";
 import { Crowd } from "./crowd.ts";
 import { Reactions } from "./reactions.ts";
@@ -149,7 +150,7 @@ export class World {
 
   /** A part of the schedules. */
   get #inDetail(): boolean {
-    return this.plan.seed % 3 === 0;
+    return this.plan.seed % 3 === 0 || emphasisOf(this.plan.seed) === "history";
   }
 
   async #play(): Promise<void> {

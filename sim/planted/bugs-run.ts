@@ -1,5 +1,5 @@
 /** Planted in the core: what a doubt, a yes and an end are. */
-import { bug, type PlantedBug } from "./bug.ts";
+import { bug, likelyIn, type PlantedBug } from "./bug.ts";
 
 export const RUN_BUGS: readonly PlantedBug[] = [
   // Doubt.
@@ -10,33 +10,45 @@ export const RUN_BUGS: readonly PlantedBug[] = [
     'case "once":\n      return becomeUnknown(draft, run, call, reason, error);',
     'case "once":\n      return finish(draft, run, call, "failed", payload);',
   ),
-  bug(
-    "a refusal after doubt is proof",
-    3_000,
-    "run/rule-tool.ts",
-    'if (call.effect === "read" || !call.ambiguous || speaksForKey) return finish',
-    "return finish",
+  likelyIn(
+    "doubt",
+    bug(
+      "a refusal after doubt is proof",
+      3_000,
+      "run/rule-tool.ts",
+      'if (call.effect === "read" || !call.ambiguous || speaksForKey) return finish',
+      "return finish",
+    ),
   ),
-  bug(
-    "an answer of an earlier attempt counts",
-    2_000,
-    "run/rule-tool.ts",
-    'call?.state === "executing" && input.attempt === call.attempt && input.incarnation',
-    'call?.state === "executing" && input.incarnation',
+  likelyIn(
+    "doubt",
+    bug(
+      "an answer of an earlier attempt counts",
+      2_000,
+      "run/rule-tool.ts",
+      'call?.state === "executing" && input.attempt === call.attempt && input.incarnation',
+      'call?.state === "executing" && input.incarnation',
+    ),
   ),
-  bug(
-    "what was out when the stop came was not done",
-    1_000,
-    "run/ending.ts",
-    'const sent = call.state === "executing" || call.ambiguous;',
-    "const sent = call.ambiguous;",
+  likelyIn(
+    "stop",
+    bug(
+      "what was out when the stop came was not done",
+      1_000,
+      "run/ending.ts",
+      'const sent = call.state === "executing" || call.ambiguous;',
+      "const sent = call.ambiguous;",
+    ),
   ),
-  bug(
-    "a call is repeated while a stop settles",
-    2_000,
-    "run/rule-tool.ts",
-    "if (run.halt) return settleCall(draft, run, call.id);",
-    "",
+  likelyIn(
+    "stop",
+    bug(
+      "a call is repeated while a stop settles",
+      2_000,
+      "run/rule-tool.ts",
+      "if (run.halt) return settleCall(draft, run, call.id);",
+      "",
+    ),
   ),
   bug(
     "others act while one is in doubt",
@@ -52,12 +64,15 @@ export const RUN_BUGS: readonly PlantedBug[] = [
     "return isSideEffecting(one) ? !acting : reads < PARALLEL_READS;",
     "return isSideEffecting(one) || reads < PARALLEL_READS;",
   ),
-  bug(
-    "a retry passes over an unknown call",
-    4_000,
-    "run/rule-start.ts",
-    "if (latest.calls.some(isUnresolved)) {",
-    "if (latest.calls.some(isUnresolved) && latest.n < 0) {",
+  likelyIn(
+    "doubt",
+    bug(
+      "a retry passes over an unknown call",
+      4_000,
+      "run/rule-start.ts",
+      "if (latest.calls.some(isUnresolved)) {",
+      "if (latest.calls.some(isUnresolved) && latest.n < 0) {",
+    ),
   ),
   // Confirmations.
   bug(

@@ -1,5 +1,5 @@
 /** Planted around the core: the order of writing and doing, keys, waking, storage, watching, the history. */
-import { bug, type PlantedBug } from "./bug.ts";
+import { bug, likelyIn, type PlantedBug } from "./bug.ts";
 
 export const SHELL_BUGS: readonly PlantedBug[] = [
   // The order of writing, showing and doing.
@@ -151,23 +151,30 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
     'may(role, "read_messages") || starter === userId',
   ),
   // The history.
-  bug(
-    "the history is marked before it has answered",
-    3_000,
-    "history/drain.ts",
-    "const reached = this.#reached(await writer.write(batch), batch, subject);",
-    "journal.markProjected(batch.at(-1)?.seq ?? 0);\n      const reached = this.#reached(await writer.write(batch), batch, subject);",
+  likelyIn(
+    "history",
+    bug(
+      "the history is marked before it has answered",
+      3_000,
+      "history/batch-writer.ts",
+      "    const landed = statements && (await this.#try(statements));",
+      "    this.#mark(events.at(-1)?.seq ?? 0);\n    const landed = statements && (await this.#try(statements));",
+    ),
   ),
-  bug(
-    "the history is written twice",
-    2_000,
-    "history/statement.ts",
-    "g.generation = ?3 AND (g.seq = ?4 - 1 OR EXISTS (",
-    "g.generation = ?3 AND (g.seq <> ?4 - 1 OR g.seq = ?4 - 1 OR EXISTS (",
+  likelyIn(
+    "history",
+    bug(
+      "the history is written twice",
+      2_000,
+      "history/statement.ts",
+      "g.generation = ?3 AND (g.seq = ?4 - 1 OR EXISTS (",
+      "g.generation = ?3 AND (g.seq <> ?4 - 1 OR g.seq = ?4 - 1 OR EXISTS (",
+    ),
   ),
   {
     name: "one refusal makes a hole, which is known afterwards",
     within: 20_000,
+    likely: "history",
     changes: [
       {
         file: "history/batch-writer.ts",
@@ -181,18 +188,24 @@ export const SHELL_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
-  bug(
-    "what comes after a hole has the last word on it",
-    20_000,
-    "history/fill.ts",
-    "      before: [forget(FORGET_CALL, ...call), forget(FORGET_CONFIRMATION, ...call)],\n",
-    "",
+  likelyIn(
+    "history",
+    bug(
+      "what comes after a hole has the last word on it",
+      20_000,
+      "history/fill.ts",
+      "      before: [forget(FORGET_CALL, ...call), forget(FORGET_CONFIRMATION, ...call)],\n",
+      "",
+    ),
   ),
-  bug(
-    "a failed drain is not tried again",
-    2_000,
-    "actor/reminders.ts",
-    "    if (this.#outbox() === at) return;\n    this.#outboxAt = at;\n    this.#journal.setTimers({ outbox: at });",
-    "    void at;\n    this.#outboxAt = null;\n    this.#journal.setTimers({ outbox: null });",
+  likelyIn(
+    "history",
+    bug(
+      "a failed drain is not tried again",
+      2_000,
+      "actor/reminders.ts",
+      "    if (this.#outbox() === at) return;\n    this.#outboxAt = at;\n    this.#journal.setTimers({ outbox: at });",
+      "    void at;\n    this.#outboxAt = null;\n    this.#journal.setTimers({ outbox: null });",
+    ),
   ),
 ];

@@ -1,10 +1,11 @@
 /**
- * Plants each bug in turn in processes of its own, and plays schedules until it is found: first the one that found it
- * the last time (`seeds.json`), then one after the other.
+ * Plants each bug in turn in processes of its own, and plays schedules until it is found: first those that found it
+ * before (`seeds.json`), then those that dwell on what it is about, then one after the other.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runPool } from "../pool.ts";
+import { emphasisOf } from "../config.ts";
+import { runPool, type Failure } from "../pool.ts";
 import type { PlantedBug } from "./bug.ts";
 import { BUGS } from "./bugs.ts";
 
@@ -19,8 +20,10 @@ export interface Hunted {
   readonly says: string;
 }
 
-type Seeds = Record<string, number>;
+/** Of each bug some that find it: a change of the service makes other stories of some seeds. */
+type Seeds = Record<string, readonly number[]>;
 const SEEDS = join(import.meta.dirname, "seeds.json");
+const KEPT = 4;
 
 export interface HuntOptions {
   readonly from: number;
@@ -35,10 +38,10 @@ export interface HuntOptions {
 export async function hunt({ from, processes, only, remember, found }: HuntOptions): Promise<Hunted[]> {
   const seeds = JSON.parse(readFileSync(SEEDS, "utf8")) as Seeds;
   const waiting = BUGS.filter(({ name }) => name.includes(only));
-  const all: Hunted[] = [];
+  const all: Found[] = [];
   const hunter = async (): Promise<void> => {
     for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
-      const one = await seek(bug, from, seeds[bug.name]);
+      const one = await seek(bug, from, seeds[bug.name] ?? [], remember ? KEPT : 1);
       all.push(one);
       found(one);
     }
@@ -48,41 +51,47 @@ export async function hunt({ from, processes, only, remember, found }: HuntOptio
   return all;
 }
 
-async function seek(bug: PlantedBug, from: number, known: number | undefined): Promise<Hunted> {
-  const again = known === undefined ? null : await first(bug.name, known, 1);
-  if (again) return { ...bug, after: 1, ...again };
-  const before = known === undefined ? 0 : 1;
-  const caught = await first(bug.name, from, bug.within);
-  if (!caught) return { ...bug, after: null, seed: null, laws: [], says: "" };
-  return { ...bug, after: before + caught.seed - from + 1, ...caught };
-}
-
-type Caught = Pick<Hunted, "laws" | "says"> & { readonly seed: number };
-
-async function first(planted: string, from: number, count: number): Promise<Caught | null> {
-  const caught: Caught[] = [];
+async function seek(bug: PlantedBug, from: number, known: readonly number[], wanted: number): Promise<Found> {
+  const { name, within, likely } = bug;
+  const caught: Failure[] = [];
+  let played = 0;
+  let after: number | null = null;
+  const kinds =
+    likely === undefined ? [] : Array.from({ length: 10 }, (_, at) => at).filter((at) => emphasisOf(at) === likely);
   await runPool({
     processes: 1,
     from,
-    count,
-    planted,
-    stopAtFirst: true,
-    onResult: ({ failed: [one] }) => {
-      if (!one) return true;
-      const laws = [...new Set(one.violations.map(({ law }) => law))];
-      caught.push({ seed: one.seed, laws, says: one.violations[0]?.says ?? "" });
-      return false;
+    count: within,
+    first: known,
+    // First the half of them that dwells on what the bug is about.
+    seedOf: (n) => (kinds[0] === undefined || n - from >= within / 2 ? n : (n - from) * 10 + kinds[0]),
+    planted: name,
+    stopAtFirst: wanted === 1,
+    onResult: ({ schedules, failed }) => {
+      played += schedules;
+      if (failed.length > 0) after ??= played;
+      caught.push(...failed);
+      return caught.length < wanted && (after === null || played < after + MORE);
     },
   });
-  return caught[0] ?? null;
+  const [first] = caught;
+  const laws = [...new Set(first?.violations.map(({ law }) => law))];
+  const seeds = caught.slice(0, KEPT).map(({ seed }) => seed);
+  return { name, within, after, laws, says: first?.violations[0]?.says ?? "", seed: seeds[0] ?? null, seeds };
 }
 
+interface Found extends Hunted {
+  readonly seeds: readonly number[];
+}
+/** So many are played to find more seeds for one bug. */
+const MORE = 3_000;
+
 /** In the order of the list, so that the file changes where a seed does. */
-function keep(seeds: Seeds, all: readonly Hunted[]): void {
-  const kept: Seeds = {};
+function keep(seeds: Seeds, all: readonly Found[]): void {
+  const kept: Record<string, readonly number[]> = {};
   for (const { name } of BUGS) {
-    const seed = all.find((one) => one.name === name)?.seed ?? seeds[name];
-    if (seed !== undefined) kept[name] = seed;
+    const found = all.find((one) => one.name === name)?.seeds ?? seeds[name] ?? [];
+    if (found.length > 0) kept[name] = found;
   }
-  writeFileSync(SEEDS, `${JSON.stringify(kept, null, 2)}\n`);
+  writeFileSync(SEEDS, `${JSON.stringify(kept)}\n`);
 }

@@ -1,17 +1,11 @@
 /**
- * The Durable Object of one conversation: the platform's face of the actor. A root: it wires storage, sockets, history
- * and effects to the ports, and turns the platform's calls into the actor's. It decides nothing.
+ * The Durable Object of one conversation: the platform's face of the actor. A root: it turns the
+ * platform's calls into the actor's, and decides nothing.
  */
 import { DurableObject } from "cloudflare:workers";
-import { ConversationActor } from "./actor/actor.ts";
-import { deploymentOf, type Deployment } from "./deployment.ts";
-import { sha256 } from "./effects/digests.ts";
-import { ModelEffects } from "./effects/model-effect.ts";
-import { ModelTranscript } from "./effects/transcript.ts";
-import { d1Destination } from "./history/destination.ts";
-import { HistoryDrain } from "./history/drain.ts";
-import { watchedDrain } from "./history/watched-drain.ts";
-import { TICKET_INVALID, tickets, type Tickets } from "./edge/tickets.ts";
+import { openLife, type Life } from "./conversation-life.ts";
+import { deploymentOf } from "./deployment.ts";
+import { TICKET_INVALID } from "./edge/tickets.ts";
 import { parseCursor } from "./protocol/cursor.ts";
 import { readHandshake } from "./edge/handshake.ts";
 import { CLOSE } from "./protocol/frames.ts";
@@ -19,6 +13,7 @@ import { DURATIONS } from "./protocol/limits.ts";
 import { platformOf, type Platform } from "./platform.ts";
 import { principalOf, RequestContext } from "./protocol/principal.ts";
 import { problemOf, reject, type Rejection, type Result } from "./protocol/problems.ts";
+import type { HistoryAccount, RestoreMode } from "./protocol/restore.ts";
 import {
   CONTEXT_HEADER,
   type CommandRequest,
@@ -29,16 +24,12 @@ import {
   type SweepOrder,
   type Swept,
 } from "./protocol/rpc.ts";
-import { durableJournal } from "./storage/durable-journal.ts";
 import { StorageLostError } from "./storage/storage-lost.ts";
 import { dispatch } from "./stream/dispatch.ts";
 import { DurableSockets } from "./stream/durable-sockets.ts";
 import { greet } from "./stream/greeting.ts";
-import { SocketPublisher } from "./stream/publisher.ts";
 import { refresh } from "./stream/refresh.ts";
-import { Revalidation } from "./stream/revalidation.ts";
 import { closeSocket } from "./stream/sockets.ts";
-import { registryName } from "./tenant/registry-name.ts";
 
 const NOT_OPEN = "the object is not open";
 
@@ -95,6 +86,12 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
   async budgetChanged(): Promise<void> {
     const { actor } = this.#life ?? (await this.#opened());
     actor.budgetChanged();
+  }
+
+  /** The history brought back from this log. Of an object that was never initialised it leaves nothing behind. */
+  async restore(mode: RestoreMode): Promise<HistoryAccount> {
+    const { restorer } = this.#life ?? (await this.#opened());
+    return restorer.restore(mode);
   }
 
   /** What storage has lost is said as a value: thrown, it would pass for a bug that may be tried again. */
@@ -208,92 +205,6 @@ export class ConversationObject extends DurableObject<Env> implements Conversati
       this.#cause = error;
     }
   }
-}
-
-interface Life {
-  readonly actor: ConversationActor;
-  readonly journal: ReturnType<typeof durableJournal>;
-  readonly publisher: SocketPublisher;
-  readonly deployment: Deployment;
-  readonly tickets: Tickets;
-}
-
-function openLife(ctx: DurableObjectState, platform: Platform, sockets: DurableSockets, deployment: Deployment): Life {
-  const { clock, log, agents, execution, preparation, catalogue, model, prices, settings, standing } = deployment;
-  const now = () => clock.now();
-  const budgets = deployment.budgetsOf(ctx.id.name ?? "");
-  const journal = durableJournal(platform.storage, (error) => log.error("alarm_not_set", error));
-  // The publisher asks the actor what it is streaming, and the actor publishes: one of them is known to the other late.
-  let actor: ConversationActor | null = null;
-  const publisher = new SocketPublisher({
-    sockets,
-    now,
-    inProgress: () => actor?.inProgress() ?? null,
-    log,
-    revoked: (principal) => standing.revoked(principal),
-  });
-  const revalidation = new Revalidation({
-    sockets,
-    now,
-    everyMs: DURATIONS.watchersCheckedMs,
-    check: (principal) => standing.refusal(principal),
-    checked: () => publisher.endDue(),
-  });
-  actor = new ConversationActor({
-    clock,
-    log,
-    journal,
-    publisher: {
-      events: (events, state) => {
-        publisher.events(events, state);
-        const checking = revalidation.begin();
-        if (checking) ctx.waitUntil(checking);
-      },
-      delta: (delta) => publisher.delta(delta),
-      close: (code, reason, userId) => void publisher.close(code, reason, userId),
-    },
-    signIns: publisher,
-    standing,
-    model: new ModelEffects({
-      clock,
-      log,
-      client: model,
-      prices,
-      agentOf: (name) => catalogue.agent(name)?.agent,
-      prepareCalls: (effect, io, calls) => preparation.calls(effect, io, calls),
-      sha256,
-      budget: budgets,
-      spans: deployment.spans,
-    }),
-    budget: budgets,
-    tools: execution,
-    agents,
-    registry: {
-      claim: async (tenantId, claim) => platform.registry(await registryName(tenantId, claim.key)).claim(claim),
-      release: async (tenantId, claim) => platform.registry(await registryName(tenantId, claim.key)).release(claim),
-    },
-    projector: watchedDrain(
-      new HistoryDrain({
-        journal,
-        destination: d1Destination(platform.history),
-        log,
-        clock,
-        random: () => Math.random(),
-      }),
-      { journal, now, drained: (tenantId, lagMs) => void deployment.alarms.look(tenantId, lagMs) },
-    ),
-    transcript: () => new ModelTranscript(),
-    generation,
-    sha256,
-    settings,
-  });
-  return { actor, journal, publisher, deployment, tickets: tickets(settings.masterKey) };
-}
-
-/** 8 characters `[a-z0-9]`: five random bits each. */
-function generation(): string {
-  const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
-  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => alphabet[byte & 31] ?? "a").join("");
 }
 
 function refused(rejection: Rejection, { requestId }: RequestContext): Response {

@@ -6,6 +6,7 @@ import { refusingEdge } from "./edge/refusing-edge.ts";
 import { stubFor } from "./edge/stub-for.ts";
 import { edgeRates } from "./edge/edge-rates.ts";
 import { historyReader } from "./history/history-reader.ts";
+import { restoreDoor } from "./restore-door.ts";
 import { createLog } from "./observe/log.ts";
 import { langOf } from "./protocol/texts.ts";
 import { standingDoor } from "./tenant/standing-door.ts";
@@ -36,6 +37,7 @@ async function edgeOf(env: Env): Promise<Edge> {
       admit: ({ tenantId, userId }) => rates(tenantId, userId),
       standing: (context) => standing.refusal(context),
       tenants: standingDoor((name) => env.STANDING.getByName(name)),
+      restore: restoreDoor(env),
       readiness: async () => ({ history: await answers(env.HISTORY), app: await answers(env.APP) }),
     });
     edge = localOnly(serving, settings, refusing(PUBLIC_DEVELOPMENT));

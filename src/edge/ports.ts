@@ -5,6 +5,7 @@ import type { ConversationSummary, InboxItem } from "../protocol/history.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal, RequestContext } from "../protocol/principal.ts";
 import type { Rejection, Result } from "../protocol/problems.ts";
+import type { HistoryAccount, RestoreMode } from "../protocol/restore.ts";
 import type { TenantStanding, UserStanding } from "../protocol/standing.ts";
 import type { ConversationRpc, MessageQuery, Page } from "../protocol/rpc.ts";
 import type { UsageReport } from "../protocol/usage.ts";
@@ -70,6 +71,31 @@ export interface StandingDoor {
   ): Promise<TenantStanding>;
 }
 
+/** A conversation that the history names. */
+export interface HistoryCandidate {
+  readonly tenantId: string;
+  readonly conversationId: string;
+}
+
+/** An object that is asked for its account of the history. `restore` throws when it cannot be asked, or the history. */
+export interface HistoryObject {
+  readonly objectId: string;
+  readonly restore: (mode: RestoreMode) => Promise<HistoryAccount>;
+}
+
+/** Beyond tenants, for a platform's administrator. */
+export interface RestoreDoor {
+  /** In ascending order. Throws when the history cannot be read. */
+  candidates(query: {
+    readonly operator: string;
+    readonly reason: string;
+    readonly after?: HistoryCandidate;
+    readonly limit: number;
+  }): Promise<readonly HistoryCandidate[]>;
+  named(candidate: HistoryCandidate): Promise<HistoryObject>;
+  byId(objectId: string): HistoryObject;
+}
+
 export interface EdgePorts {
   readonly settings: Settings;
   /** A fresh stub at each call: after an exception a stub is spent. */
@@ -91,6 +117,8 @@ export interface EdgePorts {
   readonly standing?: (context: RequestContext) => Promise<Rejection | null>;
   /** Absent: the routes that administer it are absent too. */
   readonly tenants?: StandingDoor;
+  /** Absent: the route that brings the history back is absent too. */
+  readonly restore?: RestoreDoor;
   /** Each dependency by name: can it be used now? */
   readonly readiness?: () => Promise<Readonly<Record<string, boolean>>>;
   /** For the identity provider's keys. */

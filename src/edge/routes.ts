@@ -7,6 +7,7 @@ import { LOG_ROUTES } from "./log-routes.ts";
 import type { EdgePorts } from "./ports.ts";
 import type { Route } from "./route.ts";
 import { referenceRoutes } from "./reference/reference-routes.ts";
+import { restoreRoute } from "./restore-route.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { agentsRoute, SERVICE_ROUTES } from "./service-routes.ts";
 import { STREAM_ROUTE } from "./stream-route.ts";
@@ -14,7 +15,7 @@ import { tenantRoutes } from "./tenant-routes.ts";
 import { TICKET_ROUTE } from "./ticket-route.ts";
 import { usageRoute } from "./usage-route.ts";
 
-export function routesOf({ settings, history, agents, tenants }: EdgePorts): readonly Route[] {
+export function routesOf({ settings, history, agents, tenants, restore }: EdgePorts): readonly Route[] {
   const table: readonly Route[] = [
     // Described by the table that they are part of, so they ask for it only when they are asked.
     ...referenceRoutes(() => table),
@@ -28,6 +29,7 @@ export function routesOf({ settings, history, agents, tenants }: EdgePorts): rea
     STREAM_ROUTE,
     ...RUN_ROUTES,
     ...(tenants ? tenantRoutes(tenants) : []),
+    ...(restore ? [restoreRoute(restore)] : []),
     ...(settings.devSignIn ? [DEVELOPMENT_ROUTE] : []),
   ];
   return table;

@@ -11,10 +11,14 @@ import type { Projector } from "../actor/ports.ts";
 import { backOffMs } from "./back-off.ts";
 import { BatchWriter, Weather } from "./batch-writer.ts";
 import type { Landed } from "./destination.ts";
+import { forgotten } from "./forget.ts";
 import { Holes, type HolePorts } from "./holes.ts";
 import type { Subject } from "./statement.ts";
 
 const BATCH_EVENTS = 50;
+
+/** Where a drain begins: behind what the journal knows to be brought over, behind what the history has, or with nothing. */
+type Start = "journal" | "history" | "nothing";
 
 /** `random` is of [0, 1). */
 export type DrainPorts = HolePorts;
@@ -32,17 +36,30 @@ export class HistoryDrain implements Projector {
   }
 
   drain(): Promise<number | null> {
-    this.#running ??= this.#run();
+    this.#running ??= this.#run("journal");
     return this.#running;
   }
 
-  async #run(): Promise<number | null> {
+  /**
+   * Looks where the history really stands, or takes away what it has, and brings the rest; what was set aside is tried
+   * again. Resolves when nothing is left to do now, and says as little as `drain` of what could not be done.
+   *
+   * @param batches after so many the rest is left to the next call
+   */
+  async restore(anew: boolean, batches: number): Promise<void> {
+    while (this.#running) await this.#running;
+    this.#retryAt = 0;
+    this.#running = this.#run(anew ? "nothing" : "history", batches);
+    await this.#running;
+  }
+
+  async #run(start: Start, batches = Number.POSITIVE_INFINITY): Promise<number | null> {
     // `#running` must be set before it is cleared, also where there is nothing to do.
     await Promise.resolve();
     const { clock, log, random } = this.#ports;
     try {
       if (clock.now() < this.#retryAt) return this.#retryAt;
-      const again = await this.#bringOver();
+      const again = await this.#bringOver(start, batches);
       this.#failures = 0;
       return again;
     } catch (error) {
@@ -59,27 +76,31 @@ export class HistoryDrain implements Projector {
   }
 
   /** @returns when something is to be tried again; null: nothing is left */
-  async #bringOver(): Promise<number | null> {
-    const { journal } = this.#ports;
+  async #bringOver(start: Start, batches: number): Promise<number | null> {
+    const { journal, clock } = this.#ports;
     const subject = journal.identity();
     if (!subject) return null;
+    const begin = await this.#begin(start, subject);
+    if (begin === null) return null;
     const writer = new BatchWriter(this.#ports, subject, (seq, refusals) => this.#holes.opened(seq, refusals));
-    let cursor = journal.projectedSeq();
+    let cursor = begin;
     let steppedBack = false;
     let ahead: readonly Event[] = [];
-    for (;;) {
+    for (let batch = 1; ; batch++) {
+      // The journal's cursor may be beyond: whoever goes on with this looks where the history stands.
+      if (batch > batches) return clock.now();
       const events = ahead.length > 0 ? ahead : this.#after(cursor);
       if (events.length === 0) {
-        const filled = await this.#holes.fill(subject);
+        const filled = await this.#holes.fill(subject, start !== "journal");
         if (filled.kind === "behind") {
           cursor = this.#lost(filled.landed.kind === "at" ? filled.landed.seq : 0, subject);
           steppedBack = true;
         } else if (this.#after(cursor).length === 0) return filled.again;
         continue;
       }
-      const batch = writer.fitting(events);
-      const first = batch[0]?.seq ?? 0;
-      const reached = this.#reached(await writer.write(batch), batch, subject);
+      const fitting = writer.fitting(events);
+      const first = fitting[0]?.seq ?? 0;
+      const reached = this.#reached(await writer.write(fitting), fitting, subject);
       if (reached < first) {
         // Stepping back must lead on; otherwise its answers make no sense.
         if (steppedBack || reached === first - 1) throw new Weather(`the history stands at ${reached}`);
@@ -88,9 +109,19 @@ export class HistoryDrain implements Projector {
       steppedBack = reached < first;
       cursor = reached;
       // What did not fit is not read again, where it is what comes next.
-      const rest = events.slice(batch.length);
+      const rest = events.slice(fitting.length);
       ahead = rest[0]?.seq === reached + 1 ? rest : [];
     }
+  }
+
+  /** null: the history has no place for this conversation. */
+  async #begin(start: Start, subject: Subject): Promise<number | null> {
+    const { journal, destination } = this.#ports;
+    const known = journal.projectedSeq();
+    if (start === "journal") return known;
+    const landed = await destination.write(subject, start === "nothing" ? forgotten(subject) : []);
+    if (landed.kind === "missing") return 0;
+    return landed.kind === "at" ? Math.min(landed.seq, known) : null;
   }
 
   #lost(seq: number, { conversationId }: Subject): number {

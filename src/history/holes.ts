@@ -38,15 +38,18 @@ export class Holes {
     return at;
   }
 
-  /** The history stands at the journal's cursor. Rejects with `Weather`. */
-  async fill(subject: Subject): Promise<Filled> {
+  /**
+   * The history stands at the journal's cursor. Rejects with `Weather`.
+   * @param all also those that are not due, or have been given up
+   */
+  async fill(subject: Subject, all = false): Promise<Filled> {
     const { journal, clock } = this.#ports;
     const set = journal.parked();
     const lacks = new Set(set.map(({ seq }) => seq));
     let next = Number.POSITIVE_INFINITY;
     for (const { seq, attempts } of set) {
-      if (attempts >= ATTEMPTS) continue;
-      let due = this.#dueAt.get(seq) ?? 0;
+      if (attempts >= ATTEMPTS && !all) continue;
+      let due = all ? 0 : (this.#dueAt.get(seq) ?? 0);
       if (due <= clock.now()) {
         const landed = await this.#try(subject, seq, lacks);
         if (landed && stands(landed) < journal.projectedSeq()) return { kind: "behind", landed };

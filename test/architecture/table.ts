@@ -51,9 +51,11 @@ export const FOLDERS: Readonly<Record<string, Rule>> = {
 export const ROOTS: readonly string[] = [
   "index.ts",
   "conversation-object.ts",
+  "conversation-life.ts",
   "deployment.ts",
   "local-migrations.ts",
   "platform.ts",
+  "restore-door.ts",
   "standing-object.ts",
 ];
 

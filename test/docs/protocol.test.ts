@@ -13,7 +13,7 @@ import { PROBLEMS } from "../../src/protocol/problems.ts";
 import { WHO_MAY } from "../../src/protocol/roles.ts";
 import { STOPS } from "../../src/protocol/stops.ts";
 import { SUBPROTOCOL } from "../../src/protocol/version.ts";
-import { DEVELOPMENT, emptyActor, emptyHistory, emptyTenants } from "../edge/support/edge.ts";
+import { DEVELOPMENT, emptyActor, emptyHistory, emptyRestore, emptyTenants } from "../edge/support/edge.ts";
 
 const page = await readFile(join(import.meta.dirname, "../../docs/protocol.md"), "utf8");
 
@@ -52,6 +52,7 @@ test("routes, with the scope that each asks for", () => {
     history: emptyHistory,
     agents: async () => [],
     tenants: emptyTenants,
+    restore: emptyRestore,
   });
   const known = table.map(({ method, path, auth, scope }) => [method, path, auth === "none" ? "open" : (scope ?? "—")]);
   expect(columns("Routes", 0, 1, 2).toSorted()).toEqual(known.toSorted());

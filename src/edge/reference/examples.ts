@@ -259,6 +259,25 @@ export const EXAMPLES = {
     paused: true,
     sweep: { state: "done", passes: 2, conversations: 240, runs: 3, sockets: 0 },
   },
+  restoreOrder: { mode: "bring", objectIds: ["5f".repeat(32)] },
+  restored: {
+    data: [
+      {
+        objectId: "5f".repeat(32),
+        account: {
+          kind: "conversation",
+          tenantId: "acme",
+          conversationId: ID,
+          head: 240,
+          stood: 0,
+          stands: 240,
+          lagMs: 0,
+          parked: [{ seq: 87, reason: "the database refuses it: string or blob too big", attempts: 8 }],
+        },
+      },
+    ],
+    nextCursor: null,
+  },
   developmentToken: { userId: "ann" },
   token: { token: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2VhbA" },
 } as const;

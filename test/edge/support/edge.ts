@@ -1,6 +1,6 @@
 /** An edge in plain Node, with a clock to turn, a log to read and actors to script. */
 import { createEdge, type Edge } from "../../../src/edge/app.ts";
-import type { Actor, EdgePorts, HistoryReader, StandingDoor } from "../../../src/edge/ports.ts";
+import type { Actor, EdgePorts, HistoryReader, RestoreDoor, StandingDoor } from "../../../src/edge/ports.ts";
 import { problemsOf } from "../../../src/edge/reference/declared-problems.ts";
 import type { RouteDescription } from "../../../src/edge/route.ts";
 import { routesOf } from "../../../src/edge/routes.ts";
@@ -54,6 +54,12 @@ export const emptyTenants: StandingDoor = {
   tenant: async (tenantId) => ({ tenantId, state: "active", paused: false }),
   changeUser: async (_what, _by, tenantId, userId) => ({ tenantId, userId, state: "active" }),
   changeTenant: async (_what, _by, tenantId) => ({ tenantId, state: "active", paused: false }),
+};
+
+export const emptyRestore: RestoreDoor = {
+  candidates: async () => [],
+  named: async () => emptyRestore.byId(""),
+  byId: (objectId) => ({ objectId, restore: async () => ({ kind: "empty" }) }),
 };
 
 /** An actor that keeps what it was told and answers `null` bodies. */

@@ -6,7 +6,7 @@ import type { RouteDescription } from "../../../src/edge/route.ts";
 import { routesOf } from "../../../src/edge/routes.ts";
 import { readSettings } from "../../../src/edge/settings.ts";
 import { reject } from "../../../src/protocol/problems.ts";
-import { DEVELOPMENT, emptyActor, emptyHistory, emptyTenants, NOW, testEdge } from "./edge.ts";
+import { DEVELOPMENT, emptyActor, emptyHistory, emptyRestore, emptyTenants, NOW, testEdge } from "./edge.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 export type Members = { [member: string]: Json };
@@ -29,7 +29,7 @@ interface Document {
   components: Record<string, Members>;
 }
 
-const optional = { history: emptyHistory, agents: async () => [], tenants: emptyTenants };
+const optional = { history: emptyHistory, agents: async () => [], tenants: emptyTenants, restore: emptyRestore };
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 export const table = routesOf({
   settings: readSettings(DEVELOPMENT),

@@ -30,7 +30,7 @@ const inBand = (body: object): Answer => ({ raw: JSON.stringify(body), headers: 
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const SSE = { "content-type": "text/event-stream" };
-const PATIENCE = { maxFirstByteMs: 500, maxIdleMs: 500 } as const;
+const PATIENCE = { maxFirstByteMs: 2_000, maxIdleMs: 1_000 } as const;
 const silent = (name: string, answer: Answer, more: Partial<Expected> = {}): Fault => ({
   ...upstream(name, answer, "model_timeout", more),
   limits: PATIENCE,

@@ -135,7 +135,7 @@ describe("silence ends a run, slowness does not", () => {
     ["no head", { hang: true }],
     ["a head and no body", { hang: "headers" }],
   ] as const)("%s within its time is a time-out", async ([, answer]) => {
-    const limits = { maxFirstByteMs: 300, maxIdleMs: 300 };
+    const limits = { maxFirstByteMs: 1_500, maxIdleMs: 300 };
     const talk = await Talk.open({ answers: [answer], limits });
     const { run } = await talk.play();
     expect(run).toMatchObject({ status: "failed", stop: { code: "model_timeout", retryable: true } });

@@ -91,8 +91,12 @@ export class World {
   readonly drainedTo: number[] = [];
   actor: ConversationActor;
 
-  constructor(journal: Journal) {
+  readonly #more: Partial<ActorPorts>;
+
+  /** @param more ports in the place of the world's own */
+  constructor(journal: Journal, more: Partial<ActorPorts> = {}) {
     this.journal = journal;
+    this.#more = more;
     this.actor = this.#boot();
   }
 
@@ -212,6 +216,7 @@ export class World {
       generation: () => "abcd1234",
       sha256: async (text) => createHash("sha256").update(text).digest("base64url"),
       settings: { watchdogMs: 30_000, checkpointMs: 1_000, outboxMs: 30_000 },
+      ...this.#more,
     };
     return new ConversationActor(ports);
   }

@@ -54,3 +54,20 @@ test("what was acknowledged stands, whatever breaks afterwards", async () => {
   expect(socket.frames).toMatchObject([{ type: "ack", id: "1" }]);
   expect(failures).toHaveLength(1);
 });
+
+test("frames that cannot be read are counted; whoever goes on after being told to slow down is closed", async () => {
+  const socket = new FakeSocket("alice");
+  let wasted = 0;
+  const counting: Dispatching = {
+    ...to,
+    wasted: () => (++wasted > 1 ? reject("rate_limited", "Slow down.") : null),
+    overdrawn: () => wasted > 2,
+  };
+  for (let sent = 0; sent < 3; sent++) await dispatch(socket, "{", counting);
+  expect(socket.frames.map(({ problem }) => (problem as { code: string }).code)).toEqual([
+    "malformed_json",
+    "rate_limited",
+    "rate_limited",
+  ]);
+  expect(socket.closes).toEqual([{ code: 1013, reason: "too many frames" }]);
+});

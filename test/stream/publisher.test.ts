@@ -111,6 +111,24 @@ describe("events", () => {
     expect(operator.sent).toHaveLength(events.length);
   });
 
+  test("close the socket of a sign-in that was taken back, whatever the place; the others go on", () => {
+    const { state, events } = shared();
+    const [alice, vic] = [new FakeSocket("alice"), new FakeSocket("vic")];
+    const publisher = new SocketPublisher({
+      sockets: room(alice, vic),
+      now: () => 1_000,
+      inProgress: () => null,
+      log: { warn: () => {} },
+      revoked: ({ userId }) => userId === "alice",
+    });
+    publisher.events(events, state);
+    expect(alice.sent).toEqual([]);
+    expect(alice.closes).toEqual([{ code: 3003, reason: "signed out" }]);
+    expect(vic.sent).toHaveLength(events.length);
+    expect(publisher.close(3003, "gone", "alice")).toBe(0);
+    expect(publisher.close(3003, "gone")).toBe(1);
+  });
+
   test("close the socket of somebody without a place, and of another tenant, before a word is said", () => {
     const stranger = new FakeSocket("mallory");
     const namesake = new FakeSocket("alice", { principal: { tenantId: "t2", userId: "alice", roles: [], scopes: [] } });

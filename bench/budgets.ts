@@ -10,8 +10,10 @@ export interface Budget {
   readonly unit: "ms" | "µs" | "bytes" | "count" | "MB";
   /** null: told, not bounded. */
   readonly budget: number | null;
-  /** `ratio`: ours to the floor's. `value`: ours alone. */
-  readonly of: "ratio" | "value";
+  /** `ratio`: ours to the floor's. `value`: ours alone. `growth`: ours to ours, see `against`. */
+  readonly of: "ratio" | "value" | "growth";
+  /** Our own samples that a growth is compared with. */
+  readonly against?: string;
 }
 
 const ratio = (
@@ -21,6 +23,22 @@ const ratio = (
   unit: Budget["unit"],
   budget: number | null,
 ): Budget => ({ workload, metric, samples, unit, budget, of: "ratio" });
+
+const growth = (
+  metric: string,
+  samples: string,
+  against: string,
+  budget: number,
+  unit: Budget["unit"] = "ms",
+): Budget => ({
+  workload: "growth",
+  metric,
+  samples,
+  against,
+  unit,
+  budget,
+  of: "growth",
+});
 
 export const BUDGETS: readonly Budget[] = [
   ratio("W1", "durable acknowledgement of a keyed start", "W1 ack", "ms", 2),
@@ -37,7 +55,15 @@ export const BUDGETS: readonly Budget[] = [
   ratio("W4", "50 watchers × 500 deltas, the last to have all", "W4 all", "ms", 1.7),
   { workload: "W4", metric: "deltas dropped", samples: "W4 dropped", unit: "count", budget: 0, of: "value" },
   ratio("W5", "200 conversations at once, p99", "W5 p99", "ms", 1.7),
-  ratio("W5", "200 conversations at once, CPU", "W5 cpu", "ms", 2.5),
+  ratio("W5", "200 conversations at once, CPU of the service", "W5 cpu", "ms", 2.5),
+  {
+    workload: "W5",
+    metric: "the history's database",
+    samples: "W5 cpu database",
+    unit: "ms",
+    budget: null,
+    of: "value",
+  },
   ratio("W5", "memory meanwhile", "W5 resident", "MB", null),
   ratio("W6", "turn with 1,000 prior turns, CPU", "W6 1000 cpu", "ms", 2),
   ratio("W6", "turn with 1,000 prior turns, model asked", "W6 1000 asked", "ms", null),
@@ -46,5 +72,14 @@ export const BUDGETS: readonly Budget[] = [
   ratio("W8", "confirm → run ended", "W8 done", "ms", null),
   ratio("W9", "cancel → provider sees the abort", "W9 aborted", "ms", 1.5),
   ratio("W9", "cancel → run ended", "W9 ended", "ms", null),
-  ratio("W10", "first message after a crash", "W10 ack", "ms", 2),
+  ratio("W10", "first message to a restarted actor", "W10 ack", "ms", 2),
+  { workload: "rows", metric: "rows written", samples: "rows written", unit: "count", budget: 60, of: "value" },
+  { workload: "rows", metric: "commits", samples: "rows commits", unit: "count", budget: null, of: "value" },
+  growth("bytes up of a turn, after 1,000 others against 10", "W6 1000 bytes up", "W6 10 bytes up", 1.1, "bytes"),
+  growth("CPU of a turn, after 1,000 others against 10", "W6 1000 cpu", "W6 10 cpu", 3),
+  growth("snapshot, 10,000 events against 7", "snapshot long", "snapshot short", 2),
+  growth("a socket's greeting, 10,000 events against 7", "greeting long", "greeting short", 2),
+  growth("list, 100,000 conversations against 100", "list many", "list few", 2),
+  ratio("growth", "memory of a sleeping socket", "asleep resident", "MB", null),
+  ratio("growth", "first message to a sleeping object", "woken ack", "ms", 2.5),
 ];

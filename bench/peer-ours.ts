@@ -45,16 +45,17 @@ export function ours({ toolsAtModel = false, bundle = "" }: OursOptions = {}) {
   const tokens = new Map<string, string>();
   const places = new Map<string, Place>();
 
-  async function token(userId: string): Promise<string> {
-    const known = tokens.get(userId);
+  async function token(userId: string, tenantId?: string): Promise<string> {
+    const person = `${tenantId} ${userId}`;
+    const known = tokens.get(person);
     if (known !== undefined) return known;
     const response = await fetch(`${baseUrl}/dev/token`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ userId, ttlSeconds: 3_600 }),
+      body: JSON.stringify({ userId, ...(tenantId === undefined ? {} : { tenantId }), ttlSeconds: 3_600 }),
     });
     const { token } = (await response.json()) as { token: string };
-    tokens.set(userId, token);
+    tokens.set(person, token);
     return token;
   }
 
@@ -83,6 +84,19 @@ export function ours({ toolsAtModel = false, bundle = "" }: OursOptions = {}) {
     name: "ours",
     /** What the comparison harness may ask of it. */
     caps: { fanout: true, reconnect: true, hitl: true, cancel: true, cold: false, seed: true },
+    /** Our own name of the conversation. */
+    idOf: async (name: string): Promise<string> => (await place(name)).id,
+    historyFile: () => service?.databaseFile("HISTORY") ?? "",
+    async read(
+      path: string,
+      { userId = OWNER, tenantId }: { userId?: string; tenantId?: string } = {},
+    ): Promise<string> {
+      const headers = { authorization: `Bearer ${await token(userId, tenantId)}` };
+      const response = await fetch(`${baseUrl}${path}`, { headers });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+      return text;
+    },
     async start({ port, modelUrl, dataDir, log }: Surroundings) {
       bundleDir ||= await bundleInto(join(tmpdir(), `holdpoint-bench-${process.pid}`));
       if (!toolsAtModel) backend = await startBackend();
@@ -150,6 +164,8 @@ export function ours({ toolsAtModel = false, bundle = "" }: OursOptions = {}) {
   };
   return self satisfies Peer;
 }
+
+export type Ours = ReturnType<typeof ours>;
 
 function connection(socket: LoadSocket, frames: Frames): Connection {
   const say = (frame: object) => socket.send(JSON.stringify(frame));

@@ -8,7 +8,7 @@ export interface Row {
   readonly metric: string;
   readonly unit: Budget["unit"];
   readonly ours: number;
-  /** null: there is nothing to compare with. */
+  /** Of the floor, or of ours when it is small; null: there is nothing to compare with. */
   readonly floor: number | null;
   readonly ratio: number | null;
   readonly budget: number | null;
@@ -23,14 +23,14 @@ const rounded = (value: number): number => Number(value.toPrecision(3));
 /** @param slack factor of every budget that is a ratio, for the noise of a short run */
 export function rowsOf(sides: readonly Side[], slack: number): Row[] {
   const samplesOf = (name: string, metric: string) => sides.find(({ peer }) => peer.name === name)?.of(metric) ?? [];
-  return BUDGETS.flatMap(({ workload, metric, samples, unit, budget, of }) => {
+  return BUDGETS.flatMap(({ workload, metric, samples, unit, budget, of, against }) => {
     const mine = median(samplesOf("ours", samples));
-    const theirs = median(samplesOf("floor", samples));
+    const theirs = median(against === undefined ? samplesOf("floor", samples) : samplesOf("ours", against));
     if (Number.isNaN(mine)) return [];
-    const compared = of === "ratio" && !Number.isNaN(theirs);
+    const compared = of !== "value" && !Number.isNaN(theirs);
     const ratio = compared ? mine / theirs : null;
-    const bound = budget === null ? null : of === "ratio" ? budget * slack : budget;
-    const figure = of === "ratio" ? ratio : mine;
+    const bound = budget === null ? null : of === "value" ? budget : budget * slack;
+    const figure = of === "value" ? mine : ratio;
     return [
       {
         workload,

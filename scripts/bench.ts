@@ -43,7 +43,8 @@ const model = await startChild({
 const ask = async (path: string, run: string) => (await (await fetch(`${modelUrl}/${path}?id=${run}`)).json()) as Times;
 
 console.log("building and starting");
-const sides = [new Side(floor()), new Side(ours({ toolsAtModel: true }))];
+const mine = ours({ toolsAtModel: true });
+const sides = [new Side(floor()), new Side(mine)];
 for (const { peer } of sides) {
   const log = join(dir, `${peer.name}.log`);
   await peer.start({ port: await freePort(), modelUrl, dataDir: join(dir, peer.name), log });
@@ -58,11 +59,18 @@ for (const { peer } of sides) {
   await talk.close();
 }
 const failures: string[] = [];
-for (const { name, about, run } of WORKLOADS) {
-  if (chosen && !chosen.includes(name)) continue;
+for (const { name, about, thorough, run } of WORKLOADS) {
+  if (chosen ? !chosen.includes(name) : quick && thorough) continue;
   const from = performance.now();
   try {
-    await run({ sides, quick, times: (id) => ask("times", id), aborted: (id) => ask("aborted", id) });
+    await run({
+      sides,
+      ours: mine,
+      modelUrl,
+      quick,
+      times: (id) => ask("times", id),
+      aborted: (id) => ask("aborted", id),
+    });
   } catch (error) {
     failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -59,7 +59,7 @@ export interface Peer {
   restart(): Promise<unknown>;
   /** Of the process; CPU time is taken over it and its descendants. */
   pid(): number;
-  /** Of a database that it brings along; its CPU time counts. */
+  /** Of a database that it brings along. */
   extraPids?(): readonly number[];
   /** The conversation exists, and has so many turns behind it. */
   seed(conversation: string, turns: number): Promise<void>;

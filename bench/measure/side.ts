@@ -7,12 +7,13 @@ import type { Peer } from "../load/peer.ts";
 import { Usage } from "./process.ts";
 
 /** In which what a side does after its answers (the history, timers) has been done. */
-const SETTLE_MS = 700;
+const SETTLE_MS = 1_800;
 
 export class Side {
   readonly peer: Peer;
   readonly #samples = new Map<string, number[]>();
   #usage: Usage | null = null;
+  #database: Usage | null = null;
 
   constructor(peer: Peer) {
     this.peer = peer;
@@ -34,8 +35,14 @@ export class Side {
   }
 
   get usage(): Usage {
-    this.#usage ??= new Usage([this.peer.pid(), ...(this.peer.extraPids?.() ?? [])]);
+    this.#usage ??= new Usage([this.peer.pid()]);
     return this.#usage;
+  }
+
+  /** Of the databases that it brings along: other services, and told beside its own. */
+  get database(): Usage {
+    this.#database ??= new Usage(this.peer.extraPids?.() ?? []);
+    return this.#database;
   }
 }
 
@@ -53,14 +60,18 @@ export async function alternate(
   }
 }
 
-/** CPU of all processes of a side while `work` runs and settles, for each of so many pieces of it. */
+/** CPU of a side while `work` runs and settles, for each of so many pieces of it; of its databases beside it. */
 export async function cpuOf(
   sides: readonly Side[],
   metric: string,
   { pieces, work }: { readonly pieces: number; readonly work: () => Promise<void> },
 ): Promise<void> {
-  const before = sides.map(({ usage }) => usage.cpuUs());
+  const before = sides.map(({ usage, database }) => ({ own: usage.cpuUs(), database: database.cpuUs() }));
   await work();
   await setTimeout(SETTLE_MS);
-  for (const [at, side] of sides.entries()) side.add(metric, (side.usage.cpuUs() - (before[at] ?? 0)) / pieces);
+  for (const [at, { own, database }] of before.entries()) {
+    const side = sides[at];
+    side?.add(metric, (side.usage.cpuUs() - own) / pieces);
+    side?.add(`${metric} database`, (side.database.cpuUs() - database) / pieces);
+  }
 }

@@ -47,6 +47,10 @@ export class OursService {
     return this.#database.pid;
   }
 
+  databaseFile(binding: string): string {
+    return join(this.#options.dataDir, "d1", `${binding}.sqlite`);
+  }
+
   /** Its databases are other services, and stay up. */
   async restart(): Promise<void> {
     await this.#runtime.end("SIGKILL");

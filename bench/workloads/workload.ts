@@ -1,9 +1,13 @@
 /** A workload: what is asked of every side, and which figures it leaves behind. Times are microseconds. */
 import type { Times } from "../model/model.ts";
 import type { Side } from "../measure/side.ts";
+import type { Ours } from "../peer-ours.ts";
 
 export interface Surroundings {
   readonly sides: readonly Side[];
+  /** Of the sides, the one that is ours. */
+  readonly ours: Ours;
+  readonly modelUrl: string;
   readonly quick: boolean;
   /** When the model was asked, and the tool called. */
   readonly times: (run: string) => Promise<Times>;
@@ -14,5 +18,7 @@ export interface Surroundings {
 export interface Workload {
   readonly name: string;
   readonly about: string;
+  /** Left out of a quick run. */
+  readonly thorough?: true;
   readonly run: (surroundings: Surroundings) => Promise<void>;
 }

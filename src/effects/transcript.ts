@@ -1,8 +1,9 @@
 /**
- * The conversation as the model is told it: chat messages, encoded once and only ever appended to.
+ * The conversation as the model is told it: chat messages, encoded once and only ever appended to, until a model refuses
+ * a request as too long.
  *
  * It is a fold of the event types in `actor/transcript-events.ts`, so that a cold start and a long life give the same
- * text. It must not decide, shorten or reorder what was said. What it guarantees, after any history:
+ * text. It must not decide or reorder what was said. What it guarantees, after any history:
  * - every call of an assistant message is answered directly after it, once, in call order: results wait until the step
  *   has closed, and a call that nothing was heard of is then told as cancelled or unknown;
  * - what is resolved or arrives after that adds nothing;
@@ -17,6 +18,7 @@ import type { ToolResult } from "../protocol/tool-result.ts";
 import { argumentsText } from "./request-json.ts";
 import { assistantMessage, functionName, messageText, toolMessage, userMessage } from "./request-messages.ts";
 import { resultContent, untoldContent } from "./request-result.ts";
+import { shortened } from "./shorten-transcript.ts";
 
 type Payloads = (digest: string) => string | null;
 
@@ -41,6 +43,10 @@ const HANDED_BACK = "(A person of the service answered above and has handed the 
 export class ModelTranscript implements Transcript {
   #json = "";
   #endsInAssistant = false;
+  /** Where in it users begin to speak; of the last turn, the calls, and what operators have said in it. */
+  #turns: number[] = [];
+  #calls: { readonly name: string; readonly became: string }[] = [];
+  #said: string[] = [];
   #open: OpenStep | null = null;
   /** Said by an operator while calls were open. */
   #deferred: string[] = [];
@@ -62,7 +68,7 @@ export class ModelTranscript implements Transcript {
         if (this.#run(event)?.continues) this.#trailing = [];
         return;
       case "message.created":
-        return this.#said(event.data.message, payload);
+        return this.#heard(event.data.message, payload);
       case "message.completed":
         return this.#answered(event, payload);
       case "step.started":
@@ -93,7 +99,7 @@ export class ModelTranscript implements Transcript {
    * An operator speaks as the assistant: for the user it is the service that answered, and what was promised binds.
    * Unmarked, because a mark in the user's role could be forged by a user, and one in the assistant's is imitated.
    */
-  #said(message: Message, payload: Payloads): void {
+  #heard(message: Message, payload: Payloads): void {
     const text = messageText(message, "en", payload);
     if (message.role !== "user") {
       this.#deferred.push(assistantMessage(text));
@@ -102,6 +108,9 @@ export class ModelTranscript implements Transcript {
     }
     this.#close();
     this.#keepTrailing();
+    this.#turns.push(this.#json === "" ? 0 : this.#json.length + 1);
+    this.#calls = [];
+    this.#said = [];
     this.#push(userMessage(text));
   }
 
@@ -161,7 +170,16 @@ export class ModelTranscript implements Transcript {
   #ended(event: Event): void {
     this.#close();
     if (event.type === "run.completed") this.#keepTrailing();
+    if (event.type === "run.failed" && event.data.stop.code === "context_too_long") this.#shorten();
     if (event.runId !== undefined) this.#runs.delete(event.runId);
+  }
+
+  #shorten(): void {
+    const told = { json: this.#json, turns: this.#turns };
+    const { json, turns } = shortened(told, { calls: this.#calls, said: this.#said });
+    this.#json = json;
+    this.#turns = [...turns];
+    this.#trailing = [];
   }
 
   /** The step is over: its message and the results go in, then what was said meanwhile. */
@@ -172,12 +190,14 @@ export class ModelTranscript implements Transcript {
       this.#keepTrailing();
       const calls = step.calls.map(({ id, name, written }) => ({ id, name, args: written }));
       this.#push(assistantMessage(step.text, calls), true);
-      for (const { id, content, unknown } of step.calls) {
+      for (const { id, name, content, unknown } of step.calls) {
+        this.#calls.push({ name, became: becameOf(content, unknown) });
         this.#push(toolMessage(id, content ?? untoldContent(unknown ? "outcome_unknown" : "cancelled")));
       }
     } else if (step && step.text !== "") this.#trailing.push(assistantMessage(step.text));
     if (this.#deferred.length === 0) return;
     this.#keepTrailing();
+    this.#said.push(...this.#deferred);
     for (const message of this.#deferred.splice(0)) this.#push(message, true);
   }
 
@@ -193,6 +213,12 @@ export class ModelTranscript implements Transcript {
   #run(event: Event) {
     return event.runId === undefined ? undefined : this.#runs.get(event.runId);
   }
+}
+
+function becameOf(content: string | null, unknown: boolean): string {
+  if (unknown) return "outcome unknown";
+  if (content === null) return "cancelled";
+  return content.startsWith('{"success":true') ? "done" : "failed";
 }
 
 /** The arguments that ran, where they are not the ones that the model wrote; nothing ran in attempt 0. */

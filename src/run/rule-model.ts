@@ -81,7 +81,10 @@ function truncated(draft: Draft, run: RunState, call: PreparedCall, index: numbe
 /** Also what a step's deadline makes of it. An answer of which something was shown is never asked for again. */
 export function modelFailed(draft: Draft, run: RunState, step: StepState, result: Failed): void {
   const shown = result.text.text !== "";
-  const again = result.stop.retryable && !shown && step.retries < run.policy.modelRetries;
+  const { retryable, retryAfterMs, code } = result.stop;
+  // Who is to wait is told how long; to ask at once would be what the provider has just refused.
+  const wait = retryAfterMs !== undefined || code === "model_rate_limited";
+  const again = retryable && !wait && !shown && step.retries < run.policy.modelRetries;
   if (again && !run.halt) return supersede(draft, run, step, "retry", result);
   completeMessage(draft, run, result.text, "incomplete");
   finishStep(draft, run, step, result);

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { stopOf } from "../../src/protocol/stops.ts";
+import type { ModelResult } from "../../src/run/inputs.ts";
 import { Driver, type Setting } from "./driver.ts";
 import {
   abortedOf,
@@ -136,6 +138,15 @@ describe("Retries of a model's answer, where the agent sets them", () => {
   test("are not for an answer of which something was shown, nor for one that cannot help", () => {
     expect(stop(asking(twice).answer(failedOf("model_overloaded", "so far")))).toBe("model_overloaded");
     expect(stop(asking(twice).answer(failedOf("model_quota")))).toBe("model_quota");
+  });
+
+  test("are not for a provider that wants to be left alone for a while", () => {
+    const stopped = { ...stopOf("model_overloaded", "Busy."), retryAfterMs: 3_000 };
+    const busy = { ...failedOf("model_overloaded"), stop: stopped } as ModelResult;
+    const driver = asking(twice).answer(busy);
+    expect(driver.types).toEqual(["step.finished", "run.failed"]);
+    expect(driver.event("run.failed").data.stop).toMatchObject({ code: "model_overloaded", retryAfterMs: 3_000 });
+    expect(stop(asking(twice).answer(failedOf("model_rate_limited")))).toBe("model_rate_limited");
   });
 
   test("are for a timed-out answer too", () => {

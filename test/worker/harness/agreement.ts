@@ -178,6 +178,8 @@ async function resultsInHistory(talk: Talk): Promise<Record<string, unknown>> {
 
 /** What the model was told once it is told again, word for word: ids and arguments of old calls included. */
 async function requestsOnlyGrow(talk: Talk): Promise<void> {
+  // After a refusal as too long less is told.
+  if (talk.of("run.failed").some(({ data }) => data.stop.code === "context_too_long")) return;
   const requests = await talk.requests();
   for (const [i, { messages }] of requests.entries()) {
     const before = requests[i - 1]?.messages ?? [];

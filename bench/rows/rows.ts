@@ -1,4 +1,4 @@
-/** What one turn writes: two confirmed calls, one after the other, and then fifteen seconds of text. */
+/** What turns write: a short one, and one with two confirmed calls, one after the other, and fifteen seconds of text. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,12 @@ const DELTAS = 300;
 /** In which the history has been brought up to date. */
 const SETTLE_MS = 2_000;
 
-export async function rowsOfOneTurn(modelUrl: string): Promise<Spent> {
+export interface Turns {
+  readonly short: Spent;
+  readonly long: Spent;
+}
+
+export async function rowsOfTurns(modelUrl: string): Promise<Turns> {
   const dir = mkdtempSync(join(tmpdir(), "holdpoint-rows-"));
   const bundle = await bundleInto(join(dir, "bundle"), "bench/rows/index.ts");
   const peer = ours({ toolsAtModel: true, bundle });
@@ -28,9 +33,12 @@ export async function rowsOfOneTurn(modelUrl: string): Promise<Spent> {
     await talk.turn("n=1");
     await setTimeout(SETTLE_MS);
     await spent();
+    await talk.turn("n=3");
+    await setTimeout(SETTLE_MS);
+    const short = await spent();
     await twoCalls(talk);
     await setTimeout(SETTLE_MS);
-    return await spent();
+    return { short, long: await spent() };
   } finally {
     await peer.stop();
     rmSync(dir, { recursive: true, force: true });

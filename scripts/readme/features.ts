@@ -301,7 +301,12 @@ export const FEATURES: readonly Feature[] = [
       zh: "模型故障以结构化、可恢复的错误结束运行；不悄悄重试",
     },
     status: "works",
-    tests: ["test/effects/stream/classify-failure.test.ts", "test/run/model.test.ts", "test/worker/model.test.ts"],
+    tests: [
+      "test/effects/stream/classify-failure.test.ts",
+      "test/actor/refused-writes.test.ts",
+      "test/architecture/model-requests.test.ts",
+      "scripts/faults.ts",
+    ],
   },
   {
     n: 30,
@@ -315,15 +320,18 @@ export const FEATURES: readonly Feature[] = [
   {
     n: 31,
     what: {
-      en: "Limits on steps, errors, repetition, tokens and time, each trip with its figures",
-      zh: "步数、错误、重复、令牌、时间各有上限，触发时记录数值",
+      en: "Limits per run, conversation, tool, tenant and service, each trip with its figures",
+      zh: "运行、会话、工具、租户、全局各有上限，触发时记录数值",
     },
     status: "partly",
-    gap: {
-      en: "per run and conversation; none yet per tool, tenant or service",
-      zh: "已有运行级与会话级；工具级、租户级、全局级待做",
-    },
-    tests: ["test/run/limits.test.ts"],
+    gap: { en: "a tool has no bound of its own on calls at once", zh: "单个工具的并发数尚不能单独设定" },
+    tests: [
+      "test/run/limits.test.ts",
+      "test/effects/tools/tool-circuits.test.ts",
+      "test/tenant/ledger.test.ts",
+      "test/worker/budgets.test.ts",
+      "scripts/faults.ts",
+    ],
   },
   {
     n: 32,
@@ -332,7 +340,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "识别重复失败（参数略变也算），结束运行并请求人工",
     },
     status: "works",
-    tests: ["test/run/limits.test.ts", "test/effects/tools/digests.test.ts"],
+    tests: ["test/run/failing.test.ts", "test/worker/cases-limits.test.ts", "test/rigs/incident.test.ts"],
   },
   {
     n: 33,
@@ -369,8 +377,8 @@ export const FEATURES: readonly Feature[] = [
   {
     n: 36,
     what: { en: "Figures and alarm thresholds for operators", zh: "面向运维人员的指标与告警阈值" },
-    status: "next",
-    tests: [],
+    status: "works",
+    tests: ["test/history/usage.test.ts", "test/edge/usage.test.ts", "test/docs/runbook.test.ts"],
   },
   {
     n: 37,

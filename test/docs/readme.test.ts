@@ -61,7 +61,7 @@ describe.each(pages)("%s", (file) => {
 
   test("names only scripts that there are", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
-    const named = [...read(file).matchAll(/\bnpm run (?:-s )?([a-z][a-z:-]*)/g)].map(([, name = ""]) => name);
+    const named = [...read(file).matchAll(/\bnpm run (?:-s )?([a-z][a-z0-9:-]*)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 });

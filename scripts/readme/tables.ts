@@ -1,18 +1,21 @@
 /** The generated parts of the READMEs, as Markdown. Pure: what is written where is readme-tables.ts's business. */
 import { variableRows } from "../../src/edge/variables.ts";
 import { FEATURES, type Feature, type Words } from "./features.ts";
+import { cellsOf, figures as lastFigures } from "./figures.ts";
 import { BOUNDS } from "./limits.ts";
 
 export type Lang = keyof Words;
 
-const HEADS: Record<Lang, { features: string[]; limits: string[]; configuration: string[] }> = {
+const HEADS: Record<Lang, { features: string[]; figures: string[]; limits: string[]; configuration: string[] }> = {
   en: {
     features: ["#", "what", "status", "tested by"],
+    figures: ["", "", "ours", "floor", "ratio", "budget"],
     limits: ["what", "bound"],
     configuration: ["variable", "default", "meaning"],
   },
   zh: {
     features: ["#", "内容", "状态", "测试"],
+    figures: ["", "", "本服务", "下限", "比值", "预算"],
     limits: ["对象", "上限"],
     configuration: ["变量", "默认值", "含义"],
   },
@@ -54,10 +57,22 @@ const configuration = (lang: Lang): string =>
     variableRows().map(({ name, default: unset, doc }) => [`\`${name}\``, unset === "" ? "" : `\`${unset}\``, doc]),
   );
 
+function figures(lang: Lang): string {
+  const last = lastFigures();
+  const where = `\`${last.commit}\`, ${last.at.slice(0, 10)}`;
+  return `${table(HEADS[lang].figures, cellsOf(last, lang))}\n\n${where}`;
+}
+
 const counts = (lang: Lang): string => {
   const of = (status: Feature["status"]) =>
     `${FEATURES.filter((feature) => feature.status === status).length} ${STATUS[status][lang]}`;
   return `${of("works")} · ${of("partly")} · ${of("next")}`;
 };
 
-export const PARTS: Readonly<Record<string, (lang: Lang) => string>> = { features, counts, limits, configuration };
+export const PARTS: Readonly<Record<string, (lang: Lang) => string>> = {
+  features,
+  counts,
+  figures,
+  limits,
+  configuration,
+};

@@ -4,7 +4,7 @@
  * and go; then judged from outside.
  *
  * `--per-seed K` kills go to one data folder; `--lanes L` seeds are played side by side. A failing seed keeps its folder,
- * with what was seen in `seen.json`; `--judge FILE` judges that again, without playing.
+ * with what was seen in `seen.json`; `--judge FILE` judges that again, without playing. `--figures FILE` keeps the report.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,8 @@ import type { SeedSeen } from "../rigs/crash/seen.ts";
 import { PROVIDER_KEY, Surroundings } from "../rigs/crash/surroundings.ts";
 import { Tally } from "../rigs/crash/tally.ts";
 import { install, type Installation } from "../rigs/common/runtime.ts";
-import { finish } from "./report.ts";
+import { keptIn } from "../rigs/common/kept-figures.ts";
+import { commit, finish } from "./report.ts";
 import { bundleInto } from "./runtime/bundle.ts";
 
 const { values } = parseArgs({
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     lanes: { type: "string", default: "2" },
     conversations: { type: "string", default: "8" },
     judge: { type: "string" },
+    figures: { type: "string" },
     /** Where to keep what was seen, of a seed that held. */
     save: { type: "string" },
   },
@@ -45,6 +47,8 @@ if (values.judge !== undefined) {
 /** Small, so that everything comes to rest soon. */
 const SETTINGS = {
   BACKOFF_MS: "50",
+  COMMAND_BURST: "100000",
+  COMMANDS_PER_MINUTE: "100000",
   CANCEL_GRACE_MS: "300",
   WATCHDOG_MS: "1000",
   CHECKPOINT_MS: "50",
@@ -71,6 +75,8 @@ function plansOf(): SeedPlan[] {
 const started = performance.now();
 const dir = mkdtempSync(join(tmpdir(), "holdpoint-crash-"));
 console.log("building the bundle");
+// The sources may go on changing: what is killed is what was built.
+const built = commit();
 const bundleDir = await bundleInto(join(dir, "bundle"));
 const plans = plansOf();
 const waiting = [...plans];
@@ -122,10 +128,15 @@ function keep({ seen }: Played, { violations }: Verdict, dataDir: string): void 
 
 await Promise.all(Array.from({ length: Math.min(Number(values.lanes), plans.length) }, (_, n) => lane(n)));
 if (tally.failed.length === 0) rmSync(dir, { recursive: true, force: true });
-finish(tally.holds(wanted), {
-  ...tally.figures((performance.now() - playing) / 1_000),
-  seed: first,
-  seeds: plans.length,
-  ms: Math.round(performance.now() - started),
-  settings: SETTINGS,
-});
+finish(
+  tally.holds(wanted),
+  {
+    commit: built,
+    ...tally.figures((performance.now() - playing) / 1_000),
+    seed: first,
+    seeds: plans.length,
+    ms: Math.round(performance.now() - started),
+    settings: SETTINGS,
+  },
+  keptIn(values.figures),
+);

@@ -2,6 +2,7 @@
  * `npm run soak -- --minutes M [--watchers 200 --reconnects 20] [--seed S]`: the built service under bounded load, with a
  * model that answers at random as real ones have, watchers that all come back at once again and again, readers that stop
  * reading, and a history that takes no writes for a while. Then everything must come to rest, with nothing lost.
+ * `--figures FILE` keeps the report.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +20,8 @@ import { Talk } from "../rigs/soak/talk.ts";
 import { StormWatcher } from "../rigs/soak/watcher.ts";
 import { randomOf } from "../sim/random.ts";
 import { startFakeBackend } from "../test/support/fake-backend.ts";
-import { finish } from "./report.ts";
+import { keptIn } from "../rigs/common/kept-figures.ts";
+import { commit, finish } from "./report.ts";
 import { bundleInto } from "./runtime/bundle.ts";
 
 const { values } = parseArgs({
@@ -28,6 +30,7 @@ const { values } = parseArgs({
     watchers: { type: "string", default: "200" },
     reconnects: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
+    figures: { type: "string" },
   },
 });
 const seed = Number(values.seed);
@@ -42,6 +45,8 @@ const OUTAGE_MS = 5_000;
 const SLOW_READERS_MB = 64;
 const SETTINGS = {
   BACKOFF_MS: "50",
+  COMMAND_BURST: "100000",
+  COMMANDS_PER_MINUTE: "100000",
   CANCEL_GRACE_MS: "500",
   WATCHDOG_MS: "1000",
   OUTBOX_MS: "200",
@@ -59,6 +64,7 @@ mkdirSync(dataDir);
 const provider = await SoakProvider.start(seed);
 const backend = await startFakeBackend();
 console.log("building the bundle");
+const built = commit();
 const installation = await install(join(dir, "installation"), await bundleInto(join(dir, "bundle")), {
   ...SETTINGS,
   OPENAI_BASE_URL: provider.fake.baseUrl,
@@ -173,26 +179,31 @@ const calm = Object.values(figures).every((n) => n === 0) && failures.length ===
 const read = slow.grownMb < SLOW_READERS_MB && slow.resumed === slow.readers && slow.gaps + slow.repeats === 0;
 if (calm && read) rmSync(dir, { recursive: true, force: true });
 else console.log(`the data is kept in ${dataDir}`);
-finish(calm && read, {
-  ...figures,
-  ...(failures.length > 0 ? { failures } : {}),
-  minutes: Number(values.minutes),
-  watchers: watchers.length,
-  reconnects: rounds,
-  stormMs: STORM_MS,
-  resumes: resumes.length,
-  retries: count(({ retries }) => retries),
-  resumeP50Ms: percentile(resumes, 50),
-  resumeP99Ms: percentile(resumes, 99),
-  events: count(({ events }) => events),
-  runs: talks.reduce((sum, { runs }) => sum + runs, 0),
-  ends,
-  providerFaults: provider.faults,
-  memoryMbPerMinute: slopeOf(steady),
-  memoryMb: Math.round(steady.at(-1)?.mb ?? 0),
-  slowReaders: slow,
-  outageMs: OUTAGE_MS,
-  seed,
-  ms: Math.round(performance.now() - started),
-  settings: SETTINGS,
-});
+finish(
+  calm && read,
+  {
+    commit: built,
+    ...figures,
+    ...(failures.length > 0 ? { failures } : {}),
+    minutes: Number(values.minutes),
+    watchers: watchers.length,
+    reconnects: rounds,
+    stormMs: STORM_MS,
+    resumes: resumes.length,
+    retries: count(({ retries }) => retries),
+    resumeP50Ms: percentile(resumes, 50),
+    resumeP99Ms: percentile(resumes, 99),
+    events: count(({ events }) => events),
+    runs: talks.reduce((sum, { runs }) => sum + runs, 0),
+    ends,
+    providerFaults: provider.faults,
+    memoryMbPerMinute: slopeOf(steady),
+    memoryMb: Math.round(steady.at(-1)?.mb ?? 0),
+    slowReaders: slow,
+    outageMs: OUTAGE_MS,
+    seed,
+    ms: Math.round(performance.now() - started),
+    settings: SETTINGS,
+  },
+  keptIn(values.figures),
+);

@@ -6,10 +6,10 @@ import type { Played } from "./play.ts";
 
 export class Tally {
   readonly failed: { readonly seed: number; readonly dataDir: string; readonly laws: string[] }[] = [];
-  #violations = 0;
+  readonly #byLaw = new Map<string, number>();
   #progress = 0;
   #kills = { kills: 0, random: 0, triggered: 0, cascades: 0, windowKills: 0, provedOrUnknown: 0 };
-  #sums = { events: 0, commands: 0, effects: 0, frames: 0 };
+  #sums = { conversations: 0, events: 0, commands: 0, effects: 0, frames: 0 };
   readonly #byKind: Record<string, number> = {};
   readonly #recoveries: number[] = [];
   /** What the service complained of, by name. */
@@ -35,6 +35,7 @@ export class Tally {
     this.#recoveries.push(...reaper.recoveries);
     for (const name of complaintsIn(seen.serviceLog)) this.#complaints[name] = (this.#complaints[name] ?? 0) + 1;
     for (const one of seen.conversations) {
+      this.#sums.conversations += 1;
       this.#sums.events += one.seen.log.length;
       this.#sums.commands += one.seen.asked.length;
       this.#sums.effects += Object.values(one.effects).reduce((sum, n) => sum + n, 0);
@@ -43,7 +44,7 @@ export class Tally {
   }
 
   fail(seed: number, dataDir: string, violations: readonly Violation[]): void {
-    this.#violations += violations.length;
+    for (const { law } of violations) this.#byLaw.set(law, (this.#byLaw.get(law) ?? 0) + 1);
     this.failed.push({ seed, dataDir, laws: [...new Set(violations.map(({ law }) => law))] });
   }
 
@@ -54,10 +55,22 @@ export class Tally {
     return done && this.failed.length === 0 && windowKills === provedOrUnknown;
   }
 
+  /** Violations of these laws. */
+  #of(...laws: readonly string[]): number {
+    return laws.reduce((sum, law) => sum + (this.#byLaw.get(law) ?? 0), 0);
+  }
+
   figures(seconds: number): Record<string, unknown> {
     return {
       ...this.#kills,
-      violations: this.#violations,
+      violations: [...this.#byLaw.values()].reduce((sum, n) => sum + n, 0),
+      acknowledgedLost: this.#of("X1", "X2"),
+      seenNotDurable: this.#of("X4"),
+      duplicateEffects: this.#of("X6"),
+      withoutIntentOrYes: this.#of("X7", "X8"),
+      gapsOrRepeats: this.#of("X3", "X5"),
+      stuck: this.#of("X16", "plays to its end"),
+      historyDiffers: this.#of("X18"),
       ...(this.failed.length > 0 ? { failed: this.failed } : {}),
       ...this.#sums,
       byKind: this.#byKind,

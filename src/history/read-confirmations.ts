@@ -29,7 +29,9 @@ export interface InboxQuery {
   readonly before?: InboxPlace;
 }
 
-const DECIDERS = rolesThatMay("decide").map((role) => `'${role}'`).join(", ");
+const DECIDERS = rolesThatMay("decide")
+  .map((role) => `'${role}'`)
+  .join(", ");
 
 // From the reader's waiting conversations, which are few, to what is open in them.
 const INBOX = `SELECT ${CALL_COLUMNS}, c.generation, c.seq, c.agent, c.title AS conversation_title, r.started_by,

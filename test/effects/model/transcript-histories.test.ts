@@ -143,7 +143,8 @@ test("what was told once is never rewritten, until a model refuses it as too lon
       for (const act of verbs) {
         const refused = refusals(story);
         act(story);
-        if (refusals(story) === refused) expect(story.json.startsWith(before)).toBe(true);
+        // A refusal as too long is the one thing that shortens it.
+        expect(refusals(story) !== refused || story.json.startsWith(before)).toBe(true);
         before = story.json;
       }
     }),

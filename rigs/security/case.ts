@@ -56,6 +56,8 @@ const Request = z.strictObject({
   raw: z.unknown().optional(),
   /** So often, all at once. */
   times: z.int().positive().max(5_000).optional(),
+  /** No more of them once one was answered so: how many a window holds depends on where it begins. */
+  until: z.int().optional(),
 });
 export type Request = z.infer<typeof Request>;
 

@@ -79,7 +79,7 @@ function bare(answer: Answer | undefined) {
 }
 
 function requested(stage: Stage, names: Names, request: Request): Promise<Answer[]> {
-  const { method, path, headers = {}, json, raw, times = 1 } = request;
+  const { method, path, headers = {}, json, raw, times = 1, until } = request;
   const body =
     raw === undefined ? (json === undefined ? undefined : JSON.stringify(fill(json, names))) : fill(raw, names);
   const one = () =>
@@ -93,15 +93,19 @@ function requested(stage: Stage, names: Names, request: Request): Promise<Answer
       }),
       ...(body === undefined ? {} : { body: body as string | Uint8Array }),
     });
-  return side(times, one);
+  return side(times, one, until);
 }
 
 /** So many at a time as a client has connections. */
-async function side(times: number, one: () => Promise<Answer>): Promise<Answer[]> {
+async function side(times: number, one: () => Promise<Answer>, until?: number): Promise<Answer[]> {
   const answers: Answer[] = [];
   let left = times;
   const connection = async () => {
-    while (left-- > 0) answers.push(await one());
+    while (left-- > 0) {
+      const answer = await one();
+      answers.push(answer);
+      if (answer.status === until) left = 0;
+    }
   };
   await Promise.all(Array.from({ length: Math.min(times, CONNECTIONS) }, connection));
   return answers;

@@ -51,10 +51,11 @@ for (const { peer } of sides) {
 }
 const raised = Object.entries(RAISED).map(([name, value]) => `${name} ${value}`);
 console.log(`limits raised for the load: ${raised.join(", ")}`);
+if (quick) console.log("quick: fewer samples, W5 with half as many conversations, W6 with 100 prior turns at most");
 
 for (const { peer } of sides) {
   const talk = await new Talk(peer).connect();
-  for (let turn = 0; turn < (quick ? 100 : 300); turn++) await talk.turn("n=20");
+  for (let turn = 0; turn < (quick ? 60 : 300); turn++) await talk.turn("n=20");
   await talk.turn("n=2000");
   await talk.close();
 }

@@ -15,13 +15,13 @@ export const atOnce: Workload = {
   async run({ sides, quick }) {
     const talks = new Map<Side, Talk[]>();
     for (const side of sides) {
-      const opened = Array.from({ length: AT_ONCE }, () => new Talk(side.peer));
+      const opened = Array.from({ length: quick ? AT_ONCE / 2 : AT_ONCE }, () => new Talk(side.peer));
       for (let from = 0; from < AT_ONCE; from += CONNECTING) {
         await Promise.all(opened.slice(from, from + CONNECTING).map((talk) => talk.connect()));
       }
       talks.set(side, opened);
     }
-    const times = quick ? 2 : 5;
+    const times = quick ? 1 : 5;
     await cpuOf(sides, "W5 cpu", {
       pieces: times,
       work: () =>
@@ -42,7 +42,7 @@ export const long: Workload = {
   about: "a turn after 10, 100 and 1,000 others",
   async run({ sides, quick, times }) {
     const rounds = quick ? 5 : 12;
-    for (const turns of quick ? [10, 200] : [10, 100, 1_000]) {
+    for (const turns of quick ? [10, 100] : [10, 100, 1_000]) {
       const talks = new Map<Side, Talk>();
       for (const side of sides) {
         const conversation = newName("c");
@@ -72,7 +72,7 @@ export const afterCrash: Workload = {
   name: "W10",
   about: "the first message to a conversation after the service was killed",
   async run({ sides, quick }) {
-    const known = quick ? 12 : 40;
+    const known = quick ? 10 : 40;
     const names = new Map<Side, string[]>();
     await alternate(sides, known, async (side) => {
       const name = newName("c");
@@ -86,7 +86,7 @@ export const afterCrash: Workload = {
       side.restarted();
       // What the conversations share is up again: the isolate, the tenant's objects.
       const talk = await new Talk(side.peer).connect();
-      for (let turn = 0; turn < SHARED_TURNS; turn++) await talk.turn("n=3");
+      for (let turn = 0; turn < (quick ? SHARED_TURNS / 2 : SHARED_TURNS); turn++) await talk.turn("n=3");
       await talk.close();
     }
     await alternate(sides, known, async (side, round) => {

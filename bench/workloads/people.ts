@@ -11,7 +11,7 @@ export const confirm: Workload = {
   name: "W8",
   about: "a person confirms, the tool's backend is called",
   async run({ sides, quick, times }) {
-    const rounds = quick ? 25 : 80;
+    const rounds = quick ? 15 : 80;
     await cpuOf(sides, "W8 cpu", {
       pieces: rounds,
       work: () =>
@@ -36,7 +36,7 @@ export const stop: Workload = {
   name: "W9",
   about: "a person stops a run, the provider sees the abort",
   async run({ sides, quick, aborted }) {
-    await alternate(sides, quick ? 20 : 60, async (side) => {
+    await alternate(sides, quick ? 12 : 60, async (side) => {
       const talk = await new Talk(side.peer).connect();
       await talk.turn("n=1");
       talk.reset();

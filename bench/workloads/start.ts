@@ -13,7 +13,7 @@ export const start: Workload = {
   name: "W1",
   about: "a keyed start is acknowledged, durably; the first words arrive (W2)",
   async run({ sides, quick }) {
-    const turns = quick ? 78 : 260;
+    const turns = quick ? 52 : 260;
     const talks = new Map<unknown, Talk>();
     await cpuOf(sides, "W1 cpu", {
       pieces: turns,
@@ -47,7 +47,7 @@ export const startOverHttp: Workload = {
   about: "the same over plain HTTP, with the token checked on every request",
   async run({ sides, quick }) {
     const names = new Map(sides.map((side) => [side, newName("c")]));
-    await alternate(sides, quick ? 40 : 120, async (side, round) => {
+    await alternate(sides, quick ? 25 : 120, async (side, round) => {
       const run = newName("r");
       const sentAt = nowUs();
       const status = await side.peer.post?.(names.get(side) ?? "", `go [[id=${run} n=1]]`, run);

@@ -34,7 +34,7 @@ export default defineConfig({
           name: "core",
           environment: "node",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/worker/**"],
+          exclude: ["test/worker/**", "test/crash-points/**"],
         },
       },
       {
@@ -68,6 +68,34 @@ export default defineConfig({
           include: ["test/worker/**/*.test.ts"],
           globalSetup: ["test/worker/global-setup.ts"],
           testTimeout: 30_000,
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest(({ inject }) => ({
+            main: "./test/crash-points/entry.ts",
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              cf: false,
+              bindings: {
+                OPENAI_BASE_URL: `${inject("modelProvider")}/v1`,
+                OPENAI_API_KEY: "the-key-is-not-a-secret",
+                LAB_BACKEND_URL: inject("labBackend"),
+                CANCEL_GRACE_MS: "200",
+                BACKOFF_MS: "20",
+                WATCHDOG_MS: "300",
+                CHECKPOINT_MS: "5",
+                OUTBOX_MS: "100",
+              },
+            },
+          })),
+        ],
+        test: {
+          name: "crash-points",
+          include: ["test/crash-points/**/*.test.ts"],
+          globalSetup: ["test/crash-points/global-setup.ts"],
+          testTimeout: 900_000,
+          maxConcurrency: 10,
         },
       },
     ],

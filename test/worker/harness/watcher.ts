@@ -37,6 +37,10 @@ export class Watcher {
     this.view = new ConversationView(cursor);
   }
 
+  get connected(): boolean {
+    return this.#socket !== null && this.closed === null;
+  }
+
   /** Connects with the view's cursor. */
   async connect(): Promise<this> {
     let response = await upgrade(this.#person, this.#conversationId, this.view.cursor);

@@ -7,9 +7,9 @@
  */
 import { describe, expect, test } from "vitest";
 import { orderedErrors } from "../worker/harness/life.ts";
-import { Theatre, type Played } from "./play.ts";
 import { DEATHS, POINTS, STANDINGS, type Arm } from "./points.ts";
 import { isReachable, STORIES, type Story } from "./stories.ts";
+import { Theatre, type Played } from "./theatre.ts";
 
 /** An instant can be missed: the alarm may come a moment before the state, or after it. */
 const TRIES = 4;

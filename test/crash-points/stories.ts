@@ -25,9 +25,9 @@ export interface Story {
 }
 
 /** Long enough for the other things, for the alarm and for the history. */
-export const HELD_MS = 1_500;
+export const HELD_MS = 5_000;
 /** Of a call that is out, and ends by itself if nobody dies. */
-const OUT_MS = 4_000;
+const OUT_MS = 8_000;
 /** Longer than anything here takes. */
 const NEVER_MS = 60_000;
 

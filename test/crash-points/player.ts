@@ -1,17 +1,15 @@
 /**
- * Plays a story to its end, with one death in it or none. Whoever speaks to the service does as clients do: again with
- * the same key after an unknown outcome, and back with the cursor where the socket is gone.
+ * Tells a story to its end, through a death where one is ordered. Whoever speaks to the service does as clients do: again
+ * with the same key after an unknown outcome, and back with the cursor where the socket is gone.
  */
 import { ProblemError } from "../../src/client/http.ts";
-import type { Run } from "../../src/protocol/run.ts";
 import { isTerminal, type Event } from "../../src/protocol/events.ts";
+import type { Run } from "../../src/protocol/run.ts";
 import { evolve } from "../../src/run/evolve.ts";
-import { EMPTY, type CallState, type State } from "../../src/run/state.ts";
-import { agree } from "../worker/harness/agreement.ts";
-import { backend } from "../worker/harness/fakes.ts";
-import { Talk } from "../worker/harness/talk.ts";
-import { forget, watch, type Subject } from "./fuses.ts";
-import type { Arm, Standing } from "./points.ts";
+import type { CallState, State } from "../../src/run/state.ts";
+import type { Talk } from "../worker/harness/talk.ts";
+import type { Subject } from "./fuses.ts";
+import type { Standing } from "./points.ts";
 import { HELD_MS, type Story } from "./stories.ts";
 
 /** After a death nobody speaks for so long, in every second case: the alarm must do. */
@@ -22,95 +20,13 @@ const TRIES = 200;
 /** Only a hang takes that long. */
 const PATIENCE_MS = 120_000;
 
-export interface Played {
-  readonly hit: boolean;
-  /** A new life began while nobody spoke. */
-  readonly wokenByAlarm: boolean;
-  readonly call: CallState | null;
-  /** Effects of the call, as the backend has booked them. */
-  readonly done: number;
-}
-
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-/** One conversation, in which a story is told again and again. */
-export class Theatre {
-  readonly #story: Story;
-  readonly #talk: Talk;
-  readonly #subject: Subject;
-  #folded: State = EMPTY;
-  #runs = 0;
-
-  static async open(story: Story): Promise<Theatre> {
-    const { confirmationTtlMs } = story;
-    const talk = await Talk.open(confirmationTtlMs === undefined ? {} : { confirmationTtlMs });
-    return new Theatre(story, talk, (await talk.stub()).id.toString());
-  }
-
-  private constructor(story: Story, talk: Talk, objectId: string) {
-    this.#story = story;
-    this.#talk = talk;
-    this.#subject = {
-      conversationId: talk.id,
-      objectId,
-      scope: talk.scope,
-      userId: talk.person.userId,
-      callId: "",
-      arm: null,
-      visited: new Set(),
-      lives: 0,
-      hit: false,
-    };
-    watch(this.#subject);
-  }
-
-  get visited(): ReadonlySet<string> {
-    return this.#subject.visited;
-  }
-
-  async play(arm: Arm | null, silent: boolean): Promise<Played> {
-    const { plan, fault, readFault, call } = this.#story;
-    const name = `#${crypto.randomUUID()}`;
-    const args = argsOf(this.#story, `${name}-1`);
-    if (fault) await backend.fault({ ...fault, route: "POST /transfer", match: args });
-    const order_id = `${name}-1.0.${plan.split(",").indexOf("lookup_order")}`;
-    if (readFault) await backend.fault({ ...readFault, route: "/lookup_order", match: { order_id } });
-    for (const event of this.#talk.events.slice(this.#folded.seq)) this.#folded = evolve(this.#folded, event);
-    const callId = `${this.#talk.id}.r${this.#runs + 1}.t${call}`;
-    Object.assign(this.#subject, { callId, arm, hit: false });
-    const player = new Player({
-      story: this.#story,
-      talk: this.#talk,
-      subject: this.#subject,
-      folded: this.#folded,
-      name,
-      silent,
-    });
-    this.#runs += await player.play();
-    const bookings = await this.#talk.bookings();
-    const done = bookings.filter(({ body }) => Object.entries(args).every(([name, value]) => body[name] === value));
-    return { hit: this.#subject.hit, wokenByAlarm: player.wokenByAlarm, call: player.call, done: done.length };
-  }
-
-  /** What holds of the whole conversation, whatever was played in it. */
-  async close(): Promise<void> {
-    forget(this.#subject);
-    await agree(this.#talk);
-  }
-}
 
 const tell = (events: readonly Event[]): string =>
   events
     .slice(-40)
     .map(({ type, runId }) => `${type} ${runId?.slice(26) ?? ""}`)
     .join(", ");
-
-/** What names the call at the backend. */
-function argsOf({ plan, call }: Story, name: string): Record<string, string> {
-  const calls = plan.split(";").flatMap((step, n) => step.split(",").map((tool, of) => ({ tool, id: `${n}.${of}` })));
-  const { tool = "", id = "" } = calls[call - 1] ?? {};
-  return { [tool === "book_note" ? "note" : "recipient_id"]: `${name}.${id}` };
-}
 
 interface Cast {
   readonly story: Story;
@@ -122,7 +38,7 @@ interface Cast {
   readonly silent: boolean;
 }
 
-class Player {
+export class Player {
   readonly #story: Story;
   readonly #talk: Talk;
   readonly #subject: Subject;

@@ -13,6 +13,8 @@ export interface Row {
   readonly ratio: number | null;
   readonly budget: number | null;
   readonly missed: boolean;
+  /** What others need, and how many times ours: told, not bounded. */
+  readonly peers?: Readonly<Record<string, { readonly value: number; readonly timesOurs: number }>>;
 }
 
 const PER_UNIT: Readonly<Record<Budget["unit"], number>> = { ms: 1_000, µs: 1, bytes: 1, count: 1, MB: 1 };
@@ -31,6 +33,11 @@ export function rowsOf(sides: readonly Side[], slack: number): Row[] {
     const ratio = compared ? mine / theirs : null;
     const bound = budget === null ? null : of === "value" ? budget : budget * slack;
     const figure = of === "value" ? mine : ratio;
+    const peers = sides.flatMap(({ peer: { name } }) => {
+      const value = median(samplesOf(name, samples));
+      if (of !== "ratio" || name === "ours" || name === "floor" || Number.isNaN(value)) return [];
+      return [[name, { value: rounded(value / PER_UNIT[unit]), timesOurs: rounded(value / mine) }] as const];
+    });
     return [
       {
         workload,
@@ -41,13 +48,15 @@ export function rowsOf(sides: readonly Side[], slack: number): Row[] {
         ratio: ratio === null ? null : rounded(ratio),
         budget: bound,
         missed: bound !== null && figure !== null && figure > bound,
+        ...(peers.length > 0 ? { peers: Object.fromEntries(peers) } : {}),
       },
     ];
   });
 }
 
 export function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map(({ workload, metric, unit, ours, floor, ratio, budget, missed }) => [
+  const others = [...new Set(rows.flatMap(({ peers = {} }) => Object.keys(peers)))];
+  const cells = rows.map(({ workload, metric, unit, ours, floor, ratio, budget, missed, peers }) => [
     workload,
     metric,
     `${ours} ${unit}`,
@@ -55,8 +64,12 @@ export function tableOf(rows: readonly Row[]): string {
     ratio === null ? "" : `${ratio.toFixed(2)} ×`,
     budget === null ? "" : ratio === null ? `≤ ${budget}` : `≤ ${budget} ×`,
     missed ? "over" : "",
+    ...others.map((name) => {
+      const peer = peers?.[name];
+      return peer ? `${peer.value} ${unit} (${peer.timesOurs} ×)` : "";
+    }),
   ]);
-  const table = [["", "", "ours", "floor", "ratio", "budget", ""], ...cells];
+  const table = [["", "", "ours", "floor", "ratio", "budget", "", ...others], ...cells];
   const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0))) ?? [];
   const line = (row: readonly string[]) =>
     row

@@ -1,5 +1,6 @@
 /**
- * `npm run bench [-- --quick] [--workloads W1,W8] [--out FILE]`: the service against the floor, side by side in one run.
+ * `npm run bench [-- --quick] [--peers] [--workloads W1,W8] [--out FILE]`: the service against the floor, side by side in
+ * one run; with `--peers` beside Cloudflare's Agents SDK and LangGraph's server, installed into a cache.
  * Prints a table with ratios and fails where one is over its budget. Only ratios mean anything: both sides share the
  * machine with everything else on it, and are asked in turns.
  */
@@ -13,6 +14,8 @@ import { startChild } from "../bench/measure/child.ts";
 import { Side } from "../bench/measure/side.ts";
 import type { Times } from "../bench/model/model.ts";
 import { ours, RAISED } from "../bench/peer-ours.ts";
+import { cfAgents } from "../bench/peers/cf-agents.ts";
+import { langgraph } from "../bench/peers/langgraph.ts";
 import { rowsOf, tableOf } from "../bench/table.ts";
 import { WORKLOADS } from "../bench/workloads/all.ts";
 import { finish } from "./report.ts";
@@ -21,6 +24,7 @@ import { freePort } from "./service.ts";
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
+    peers: { type: "boolean", default: false },
     workloads: { type: "string" },
     out: { type: "string" },
   },
@@ -29,7 +33,7 @@ const { quick } = values;
 /** The noise of a short run. */
 const slack = quick ? 2 : 1;
 const chosen = values.workloads?.split(",");
-const out = values.out ?? (quick || chosen ? ".holdpoint/bench.json" : "bench/figures.json");
+const out = values.out ?? (quick || chosen || values.peers ? ".holdpoint/bench.json" : "bench/figures.json");
 
 const dir = mkdtempSync(join(tmpdir(), "holdpoint-bench-"));
 const modelPort = await freePort();
@@ -44,7 +48,8 @@ const ask = async (path: string, run: string) => (await (await fetch(`${modelUrl
 
 console.log("building and starting");
 const mine = ours({ toolsAtModel: true });
-const sides = [new Side(floor()), new Side(mine)];
+const others = values.peers ? [cfAgents(), langgraph()] : [];
+const sides = [floor(), mine, ...others].map((peer) => new Side(peer));
 for (const { peer } of sides) {
   const log = join(dir, `${peer.name}.log`);
   await peer.start({ port: await freePort(), modelUrl, dataDir: join(dir, peer.name), log });
@@ -64,8 +69,9 @@ for (const { name, about, thorough, run } of WORKLOADS) {
   if (chosen ? !chosen.includes(name) : quick && thorough) continue;
   const from = performance.now();
   try {
+    const able = sides.filter(({ peer }) => !peer.lacks?.includes(name));
     await run({
-      sides,
+      sides: able,
       ours: mine,
       modelUrl,
       quick,

@@ -7,13 +7,21 @@ export interface FloorOptions {
   readonly port: number;
   readonly worldUrl: string;
   readonly dataDir: string;
+  /** A bundle in place of the floor's own worker, for a peer on the same runtime. */
+  readonly worker?: string;
+  /** Its bindings, and the classes behind them. */
+  readonly objects?: Readonly<Record<string, string>>;
 }
 
+const OWN = { CONVERSATIONS: "Conversation" };
+
 /** @returns the configuration's path */
-export function writeConfig({ port, worldUrl, dataDir }: FloorOptions): string {
+export function writeConfig({ port, worldUrl, dataDir, worker, objects = OWN }: FloorOptions): string {
   mkdirSync(join(dataDir, "objects"), { recursive: true });
-  const source = readFileSync(join(import.meta.dirname, "worker.ts"), "utf8");
-  writeFileSync(join(dataDir, "worker.js"), stripTypeScriptTypes(source));
+  const source = readFileSync(worker ?? join(import.meta.dirname, "worker.ts"), "utf8");
+  writeFileSync(join(dataDir, "worker.js"), worker === undefined ? stripTypeScriptTypes(source) : source);
+  const bindings = Object.entries(objects).map(([name, of]) => `(name = "${name}", durableObjectNamespace = "${of}")`);
+  const namespaces = Object.values(objects).map((of) => `(className = "${of}", uniqueKey = "${of}", enableSql = true)`);
   const config = join(dataDir, "floor.capnp");
   writeFileSync(
     config,
@@ -30,10 +38,10 @@ const floor :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
   compatibilityDate = "2026-11-01",
   bindings = [
-    (name = "CONVERSATIONS", durableObjectNamespace = "Conversation"),
+    ${bindings.join(", ")},
     (name = "WORLD_URL", text = ${JSON.stringify(worldUrl)}),
   ],
-  durableObjectNamespaces = [(className = "Conversation", uniqueKey = "floor-conversation", enableSql = true)],
+  durableObjectNamespaces = [${namespaces.join(", ")}],
   durableObjectStorage = (localDisk = "objects"),
 );
 `,

@@ -53,6 +53,8 @@ export interface Surroundings {
 
 export interface Peer {
   readonly name: string;
+  /** Workloads that it cannot be asked. */
+  readonly lacks?: readonly string[];
   start(surroundings: Surroundings): Promise<unknown>;
   stop(): Promise<void>;
   /** SIGKILL, and up again on the same data. */

@@ -62,28 +62,39 @@ async function chat(request: IncomingMessage, response: ServerResponse): Promise
   request.socket.setNoDelay(true);
   if (script.ttft > 0) await setTimeout(script.ttft);
   const calls = script.tool !== "" && answered(messages) < script.calls;
-  await stream(response, calls ? { ...script, n: 0 } : script, times, () => gone);
+  const name = nameOfAnswer();
+  await stream(name, response, calls ? { ...script, n: 0 } : script, times, () => gone);
   if (gone || (script.hang && !calls)) return;
   ended = true;
   times.answeredAt = nowUs();
-  response.end(ending(script, calls ? answered(messages) + 1 : 0));
+  response.end(ending(name, script, calls ? answered(messages) + 1 : 0));
 }
 
-const chunk = (delta: unknown, finish: string | null = null): string =>
-  `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1764000000,"model":"fake-1",` +
+/** Every answer has an id of its own: there are clients that take two with one id for the same. */
+let answers = 0;
+const nameOfAnswer = (): string => `chatcmpl-${++answers}`;
+
+const chunk = (name: string, delta: unknown, finish: string | null = null): string =>
+  `data: {"id":"${name}","object":"chat.completion.chunk","created":1764000000,"model":"fake-1",` +
   `"system_fingerprint":"fp_fake","choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,` +
   `"finish_reason":${JSON.stringify(finish)}}]}\n\n`;
-const [BEFORE, AFTER] = chunk({ content: "¤" }).split("¤") as [string, string];
 
-async function stream(response: ServerResponse, { n, d, w, stampAll }: Script, times: Times, gone: () => boolean) {
-  let pending = chunk({ role: "assistant", content: "" });
+async function stream(
+  name: string,
+  response: ServerResponse,
+  { n, d, w, stampAll }: Script,
+  times: Times,
+  gone: () => boolean,
+): Promise<void> {
+  const [before = "", after = ""] = chunk(name, { content: "¤" }).split("¤");
+  let pending = chunk(name, { role: "assistant", content: "" });
   const begun = nowUs();
   for (let at = 0; at < n && !gone(); at++) {
     const early = d > 0 ? (begun + at * d * 1_000 - nowUs()) / 1_000 : 0;
     if (early > 0.2) await setTimeout(early);
     const now = nowUs();
     if (at === 0) times.firstDeltaAt = now;
-    pending += BEFORE + (at === 0 || stampAll ? `@${now};` : "") + (stampAll ? "" : word(at)) + AFTER;
+    pending += before + (at === 0 || stampAll ? `@${now};` : "") + (stampAll ? "" : word(at)) + after;
     if (at > 0 && d === 0 && at % w !== 0 && at < n - 1) continue;
     const room = response.write(pending);
     pending = "";
@@ -94,13 +105,14 @@ async function stream(response: ServerResponse, { n, d, w, stampAll }: Script, t
 }
 
 /** @param call 0: the answer is over; otherwise which call of the script's tool is made */
-function ending({ tool, args, n }: Script, call: number): string {
+function ending(name: string, { tool, args, n }: Script, call: number): string {
   const made = { index: 0, id: `call_${call}`, type: "function", function: { name: tool, arguments: args } };
   const usage = { prompt_tokens: 10, completion_tokens: n, total_tokens: 10 + n };
   const last =
-    `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1764000000,"model":"fake-1",` +
+    `data: {"id":"${name}","object":"chat.completion.chunk","created":1764000000,"model":"fake-1",` +
     `"choices":[],"usage":${JSON.stringify(usage)}}\n\ndata: [DONE]\n\n`;
-  return call === 0 ? chunk({}, "stop") + last : chunk({ tool_calls: [made] }) + chunk({}, "tool_calls") + last;
+  if (call === 0) return chunk(name, {}, "stop") + last;
+  return chunk(name, { tool_calls: [made] }) + chunk(name, {}, "tool_calls") + last;
 }
 
 async function transfer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -13,8 +13,9 @@ export interface Story {
   readonly call: number;
   /** Where it stands while the other things are done. */
   readonly held: Standing;
-  /** Of the backend, for that call's request. */
+  /** Of the backend, for that call's request, or for that of the call with the number `faulty`. */
   readonly fault?: Omit<Fault, "route" | "match">;
+  readonly faulty?: number;
   /** Of the backend, for the reading call that is made beside it. */
   readonly readFault?: Omit<Fault, "route" | "match">;
   readonly confirmationTtlMs?: number;
@@ -43,6 +44,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
     call: 2,
     held: "proposed",
     fault: { mode: "delay", commitAt: 0, answerAt: OUT_MS },
+    faulty: 1,
     decisions: {},
   },
   "was refused": { plan: "no_such_tool", call: 1, held: "refused", decisions: {} },

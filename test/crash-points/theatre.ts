@@ -56,10 +56,11 @@ export class Theatre {
   }
 
   async play(arm: Arm | null, silent: boolean): Promise<Played> {
-    const { plan, fault, readFault, call } = this.#story;
+    const { plan, fault, faulty, readFault, call } = this.#story;
     const name = `#${crypto.randomUUID()}`;
-    const args = argsOf(this.#story, `${name}-1`);
-    if (fault) await backend.fault({ ...fault, route: "POST /transfer", match: args });
+    const args = argsOf(plan, call, `${name}-1`);
+    const match = argsOf(plan, faulty ?? call, `${name}-1`);
+    if (fault) await backend.fault({ ...fault, route: "POST /transfer", match });
     const order_id = `${name}-1.0.${plan.split(",").indexOf("lookup_order")}`;
     if (readFault) await backend.fault({ ...readFault, route: "/lookup_order", match: { order_id } });
     for (const event of this.#talk.events.slice(this.#folded.seq)) this.#folded = evolve(this.#folded, event);
@@ -87,7 +88,7 @@ export class Theatre {
 }
 
 /** What names the call at the backend. */
-function argsOf({ plan, call }: Story, name: string): Record<string, string> {
+function argsOf(plan: string, call: number, name: string): Record<string, string> {
   const calls = plan.split(";").flatMap((step, n) => step.split(",").map((tool, of) => ({ tool, id: `${n}.${of}` })));
   const { tool = "", id = "" } = calls[call - 1] ?? {};
   return { [tool === "book_note" ? "note" : "recipient_id"]: `${name}.${id}` };

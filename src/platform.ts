@@ -17,6 +17,9 @@ export interface Platform {
 export const platformOf = (ctx: DurableObjectState, env: Env): Platform => ({
   storage: ctx.storage,
   sockets: ctx,
-  history: env.HISTORY,
+  // Asked for when it is used: an environment that cannot give it now must not keep the object from being made.
+  get history() {
+    return env.HISTORY;
+  },
   registry: (name) => env.REGISTRY.getByName(name),
 });

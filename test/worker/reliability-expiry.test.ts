@@ -120,10 +120,10 @@ describe("a confirmation that nobody decides", () => {
     const path = `/v1/conversations/${talk.id}`;
     const unheard = await breakHistory(talk);
     expect((await talk.person.ask("PATCH", path, { body: { title: "Renamed" } })).status).toBe(200);
-    const mend = await breakLog(talk);
-    await unheard();
     const failed = () => orderedErrors().filter((line) => line.includes("alarm_duty_failed")).length;
     const before = failed();
+    const mend = await breakLog(talk);
+    await unheard();
     await untilPast(it.expiresAt + 1_500);
     expect((await talk.person.ask("PATCH", path, { body: { title: "Again" } })).status).toBe(500);
     // The history heard of the first name, from the alarm whose other duty had failed.

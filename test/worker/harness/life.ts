@@ -9,7 +9,7 @@ import "./log.ts";
 import type { Talk } from "./talk.ts";
 
 /** Part of every error that a test has ordered. */
-export const KILLED = "killed by a test";
+export const KILLED = "killed on purpose";
 
 // What a test has ordered, a death or a backend that gives no clear answer, is no error of the service.
 const complain = console.error.bind(console);

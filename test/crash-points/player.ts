@@ -112,6 +112,7 @@ export class Player {
     }
     this.#others ??= this.#subject.hit ? [] : await this.#doOthers();
     for (const other of this.#others) while (!this.#isOver(other)) await this.#change();
+    while (!this.#isEnough) await this.#change();
     const { call } = this;
     // Of a run that has ended it is only recorded.
     if (call?.state === "unknown" && call.resolution === null) await this.#giveUp(run, [call.id]);

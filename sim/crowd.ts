@@ -97,7 +97,7 @@ export class Crowd {
   resolve(user: string, call: SeenCall, outcome: "happened" | "did_not_happen" | "give_up", result?: unknown): Asked {
     const digest = outcome === "did_not_happen" ? { argsDigest: call.argsDigest } : {};
     const given = result === undefined ? {} : { result };
-    const resolutions = [{ toolCallId: call.id, outcome, ...digest, ...given }];
+    const resolutions = [{ toolCallId: call.id, attempt: call.attempt, outcome, ...digest, ...given }];
     return this.send(user, { type: "resume", runId: call.runId, body: { resolutions } });
   }
 

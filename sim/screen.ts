@@ -9,6 +9,7 @@ export interface SeenCall {
   readonly tool: string;
   args: unknown;
   argsDigest: string;
+  attempt: number;
   state: string;
   expiresAt: number;
 }
@@ -33,13 +34,14 @@ export class Screen {
     switch (event.type) {
       case "confirmation.requested": {
         const { toolCallId: id, tool, args, argsDigest, expiresAt } = event.data;
-        const known = { id, runId: runId ?? "", tool, args, argsDigest, state: "awaiting_confirmation" };
+        const known = { id, runId: runId ?? "", tool, args, argsDigest, attempt: 0, state: "awaiting_confirmation" };
         this.calls.set(id, { ...known, expiresAt: Date.parse(expiresAt) });
         break;
       }
       case "tool_call.proposed": {
         const { toolCallId: id, tool, args, argsDigest } = event.data;
-        this.calls.set(id, { id, runId: runId ?? "", tool, args, argsDigest, state: "proposed", expiresAt: 0 });
+        const known = { id, runId: runId ?? "", tool, args, argsDigest, attempt: 0, state: "proposed" };
+        this.calls.set(id, { ...known, expiresAt: 0 });
         break;
       }
       case "confirmation.decided":
@@ -49,10 +51,10 @@ export class Screen {
         if (event.data.closed) this.#set(event.data.toolCallId, { state: "decided" });
         break;
       case "tool_call.started":
-        this.#set(event.data.toolCallId, { state: "executing" });
+        this.#set(event.data.toolCallId, { state: "executing", attempt: event.data.attempt });
         break;
       case "tool_call.became_unknown":
-        this.#set(event.data.toolCallId, { state: "unknown" });
+        this.#set(event.data.toolCallId, { state: "unknown", attempt: event.data.attempt });
         break;
       case "tool_call.finished":
       case "tool_call.resolved":
@@ -87,8 +89,9 @@ export class Screen {
     this.handover = handover.state;
     for (const call of pending) {
       if (call.argsDigest === "") continue;
-      const { id, runId, tool, args, argsDigest, state, expiresAt } = call;
-      this.calls.set(id, { id, runId, tool, args, argsDigest, state, expiresAt: Date.parse(expiresAt ?? "") || 0 });
+      const { id, runId, tool, args, argsDigest, attempt, state, expiresAt } = call;
+      const until = Date.parse(expiresAt ?? "") || 0;
+      this.calls.set(id, { id, runId, tool, args, argsDigest, attempt, state, expiresAt: until });
     }
     if (activeRun) this.runs.set(activeRun.id, "active");
     for (const { id } of queued) this.runs.set(id, "queued");

@@ -151,11 +151,11 @@ export class People {
   #resolve(runId: string, unknown: readonly ToolCall[]): Promise<unknown> {
     const { owner, approver, random, send, happened } = this.#deps;
     const resolutions = unknown.map((call) => {
-      const { id: toolCallId, argsDigest } = call;
-      if (random.chance(0.3)) return { toolCallId, outcome: "give_up" as const };
+      const { id: toolCallId, argsDigest, attempt } = call;
+      if (random.chance(0.3)) return { toolCallId, attempt, outcome: "give_up" as const };
       return happened(call)
-        ? { toolCallId, outcome: "happened" as const }
-        : { toolCallId, outcome: "did_not_happen" as const, argsDigest };
+        ? { toolCallId, attempt, outcome: "happened" as const }
+        : { toolCallId, attempt, outcome: "did_not_happen" as const, argsDigest };
     });
     return send(random.chance(0.3) ? approver : owner, { type: "resume", runId, body: { resolutions } });
   }
@@ -205,7 +205,11 @@ export class People {
     const unknown = pending.filter(({ state }) => state === "unknown");
     const asked = pending.filter(({ state }) => state === "awaiting_confirmation");
     if (unknown.length > 0) {
-      const resolutions = unknown.map(({ id: toolCallId }) => ({ toolCallId, outcome: "give_up" as const }));
+      const resolutions = unknown.map(({ id: toolCallId, attempt }) => ({
+        toolCallId,
+        attempt,
+        outcome: "give_up" as const,
+      }));
       await send(owner, { type: "resume", runId: activeRun.id, body: { resolutions } });
     } else if (asked.length > 0) {
       for (const call of asked) await this.#decide(owner, activeRun.id, call, "reject");

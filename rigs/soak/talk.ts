@@ -77,7 +77,13 @@ export class Talk {
     try {
       await this.client.resume(id, {
         ...(unknown.length > 0
-          ? { resolutions: unknown.map((call) => ({ toolCallId: call.id, outcome: "give_up" as const })) }
+          ? {
+              resolutions: unknown.map((call) => ({
+                toolCallId: call.id,
+                attempt: call.attempt,
+                outcome: "give_up" as const,
+              })),
+            }
           : {}),
         ...(asked.length > 0
           ? { decisions: asked.map((call) => ({ toolCallId: call.id, argsDigest: call.argsDigest, decision })) }

@@ -125,14 +125,14 @@ export class Session {
     }
   }
 
-  async #resolution({ id: toolCallId, argsDigest }: ToolCall) {
+  async #resolution({ id: toolCallId, argsDigest, attempt }: ToolCall) {
     for (;;) {
       const choice = (await this.#ask(this.#words.unknownChoices))?.trim().toLowerCase();
       if (choice === undefined) return null;
-      if (choice.startsWith("y")) return { resolutions: [{ toolCallId, outcome: "happened" as const }] };
+      if (choice.startsWith("y")) return { resolutions: [{ toolCallId, attempt, outcome: "happened" as const }] };
       if (choice.startsWith("n"))
-        return { resolutions: [{ toolCallId, outcome: "did_not_happen" as const, argsDigest }] };
-      if (choice.startsWith("g")) return { resolutions: [{ toolCallId, outcome: "give_up" as const }] };
+        return { resolutions: [{ toolCallId, attempt, outcome: "did_not_happen" as const, argsDigest }] };
+      if (choice.startsWith("g")) return { resolutions: [{ toolCallId, attempt, outcome: "give_up" as const }] };
     }
   }
 

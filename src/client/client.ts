@@ -23,6 +23,7 @@ export interface ResumeBody {
     readonly toolCallId: string;
     readonly outcome: "happened" | "did_not_happen" | "give_up";
     readonly argsDigest?: string;
+    readonly attempt?: number;
     readonly result?: unknown;
   }[];
   readonly continuations?: readonly { readonly limit: string; readonly decision: "continue" | "stop" }[];

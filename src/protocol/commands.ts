@@ -55,6 +55,8 @@ export const ResolutionRequest = z
     toolCallId: ToolCallId,
     outcome: ResolutionKind,
     argsDigest: Digest.optional(),
+    /** Which attempt is spoken of. `did_not_happen` needs it once somebody has said that of an earlier one. */
+    attempt: z.int().positive().optional(),
     result: z.unknown().optional(),
   })
   .refine((resolution) => resolution.outcome !== "did_not_happen" || resolution.argsDigest !== undefined, {

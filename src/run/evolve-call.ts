@@ -40,6 +40,7 @@ export function proposedCall(event: EventOf<"tool_call.proposed">): CallState {
     closed: data.gate === null,
     expiredUndecided: false,
     resolution: null,
+    deniedAttempt: 0,
   };
 }
 
@@ -90,7 +91,9 @@ export function evolveCall(call: CallState, event: Event, at: number): CallState
         state,
         // A fresh approval starts anew: the person said that nothing happened, so a later unknown is a new question.
         resolution: approved ? null : { outcome, by, at: event.at },
-        ...(approved ? { ambiguous: false, repeats: 0, expiresAt: null, firstStartedAt: null } : {}),
+        ...(approved
+          ? { ambiguous: false, repeats: 0, expiresAt: null, firstStartedAt: null, deniedAttempt: call.attempt }
+          : {}),
       };
     }
     default:

@@ -10,7 +10,7 @@ import { userBy, type Draft } from "./draft.ts";
 import { happenedResult, ownResult } from "./results.ts";
 import type { ResumeFacts } from "./inputs.ts";
 import { finished, type Target } from "./targets.ts";
-import type { RunState, State } from "./state.ts";
+import type { CallState, RunState, State } from "./state.ts";
 import { isUnresolved } from "./status.ts";
 
 export function checkResolution(
@@ -30,6 +30,8 @@ export function checkResolution(
   if (!isUnresolved(call)) {
     return whole?.stop ? finished(state, whole) : reject("not_interrupted", "The call's outcome is not unknown.");
   }
+  const past = checkAttempt(call, one);
+  if (past) return past;
   if (one.outcome === "did_not_happen") {
     // In a run that has ended nothing runs again, so it does not matter what the tool has become.
     if (runsAgain(whole) && facts.toolDigests[call.id] !== call.toolDigest) {
@@ -45,6 +47,18 @@ export function checkResolution(
     return reject("invalid_request", result.invalid, { errors });
   }
   return null;
+}
+
+/**
+ * A word about an earlier attempt, late on its way, must not count for the one that was made since: "it did not happen"
+ * would run again what has happened. Without a number it can be about that one only where nobody has said so before.
+ */
+function checkAttempt({ id, attempt, deniedAttempt }: CallState, one: ResolutionRequest): Rejection | null {
+  const meant = one.attempt ?? (one.outcome === "did_not_happen" && deniedAttempt > 0 ? deniedAttempt : attempt);
+  if (meant === attempt) return null;
+  return reject("already_decided", `It is attempt ${attempt} whose outcome is unknown now; name it in attempt.`, {
+    extensions: { toolCallId: id, attempt },
+  });
 }
 
 export function applyResolution(

@@ -189,6 +189,8 @@ export interface CallState {
   readonly closed: boolean;
   readonly expiredUndecided: boolean;
   readonly resolution: Resolution | null;
+  /** The last attempt of which a person said that it did not happen; 0: none. */
+  readonly deniedAttempt: number;
 }
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, costMicroUsd: 0, estimated: false, model: null };

@@ -234,7 +234,9 @@ export class Driver {
   }
   resolution(call: number | string, outcome: ResolutionRequest["outcome"]): ResolutionRequest {
     const { toolCallId, argsDigest } = this.decision(call);
-    return { toolCallId, outcome, ...(outcome === "did_not_happen" ? { argsDigest } : {}) };
+    const attempt = targetOf(this.state, toolCallId)?.call.attempt ?? 0;
+    const about = attempt > 0 ? { attempt } : {};
+    return { toolCallId, outcome, ...about, ...(outcome === "did_not_happen" ? { argsDigest } : {}) };
   }
   resolve(
     call: number | string,

@@ -53,6 +53,33 @@ describe("An unknown call of a living run", () => {
     });
   });
 
+  test("a word about an earlier attempt does not count for the one that was made since", () => {
+    const driver = planned([note()]).crash();
+    const early = driver.resolution(1, "did_not_happen");
+    const { attempt: _, ...unnumbered } = early;
+    expect(driver.resume({ resolutions: [early] })).toBeNull();
+    driver.crash();
+    expect(driver.calls()).toEqual(["unknown"]);
+    for (const late of [early, unnumbered, { ...driver.resolution(1, "happened"), attempt: 1 }]) {
+      expect(driver.resume({ resolutions: [late] })).toMatchObject({
+        code: "already_decided",
+        extensions: { attempt: 2 },
+      });
+    }
+    expect(driver.calls()).toEqual(["unknown"]);
+    driver.resolve(1, "did_not_happen");
+    expect(driver.event("tool_call.started").data).toMatchObject({ attempt: 3 });
+  });
+
+  test("a first word may leave the number out; one that runs nothing again always may", () => {
+    const driver = planned([note()]).crash();
+    const { attempt: _, ...unnumbered } = driver.resolution(1, "did_not_happen");
+    expect(driver.resume({ resolutions: [unnumbered] })).toBeNull();
+    driver.crash();
+    const { attempt: __, ...given } = driver.resolution(1, "give_up");
+    expect(driver.resume({ resolutions: [given] })).toBeNull();
+  });
+
   test("needs the digest for a fresh approval, and the tool as it was", () => {
     const driver = planned([note()]).crash();
     const resolutions = [{ ...driver.resolution(1, "did_not_happen"), argsDigest: "other" }];

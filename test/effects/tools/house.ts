@@ -206,6 +206,7 @@ export function callOf(prepared: PreparedReady, more: Partial<CallState> = {}): 
     closed: true,
     expiredUndecided: false,
     resolution: null,
+    deniedAttempt: 0,
     ...more,
   };
 }

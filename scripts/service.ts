@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { owned, signalGroup } from "./process-group.ts";
 
 const root = join(import.meta.dirname, "..");
 const READY = /ready on (http:\/\/127\.0\.0\.1:\d+)/;
@@ -56,17 +57,19 @@ export function startRuntime({ readyMs, ...options }: RuntimeOptions): Promise<S
 }
 
 async function start(program: string, port: number, env: Record<string, string>, readyMs = 60_000): Promise<Service> {
-  const child = spawn(process.execPath, [join(root, program)], {
-    cwd: root,
-    // A group of its own, so that one signal reaches every process of the service.
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
+  const child = owned(
+    spawn(process.execPath, [join(root, program)], {
+      cwd: root,
+      // A group of its own, so that one signal reaches every process of the service.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+    }),
+  );
   let output = "";
   const baseUrl = await new Promise<string>((resolve, reject) => {
     const give = (error: Error) => {
-      signal(child, "SIGKILL");
+      signalGroup(child, "SIGKILL");
       reject(error);
     };
     const timer = setTimeout(() => give(new Error(`not ready after ${readyMs} ms\n${output}`)), readyMs);
@@ -90,18 +93,8 @@ async function start(program: string, port: number, env: Record<string, string>,
   };
 }
 
-function signal(child: ChildProcess, name: "SIGKILL" | "SIGTERM"): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, name);
-  } catch (error) {
-    // The group is gone already, which is what was wanted.
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
-}
-
 async function end(child: ChildProcess, name: "SIGKILL" | "SIGTERM", port: number): Promise<void> {
-  signal(child, name);
+  signalGroup(child, name);
   for (let waited = 0; waited < 20_000; waited += 20) {
     if (await isFree(port)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,8 +1,9 @@
 /** Processes of a measurement: started, waited for by a word of theirs or by their port, and ended with their group. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
+import { owned, signalGroup } from "../../scripts/process-group.ts";
 
 const READY_MS = 60_000;
 
@@ -21,33 +22,28 @@ export interface ChildOptions {
   readonly cwd?: string;
 }
 
-const living = new Set<ChildProcess>();
-process.on("exit", () => {
-  for (const child of living) signal(child, "SIGKILL");
-});
-
 export async function startChild({ command, args, port, log, env = {}, cwd }: ChildOptions): Promise<Child> {
   const output = log === undefined ? "ignore" : openSync(log, "a");
-  const child = spawn(command, args, {
-    detached: true,
-    stdio: ["ignore", output, output],
-    env: { ...process.env, ...env },
-    ...(cwd === undefined ? {} : { cwd }),
-  });
+  const child = owned(
+    spawn(command, args, {
+      detached: true,
+      stdio: ["ignore", output, output],
+      env: { ...process.env, ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+    }),
+  );
   if (typeof output === "number") closeSync(output);
-  living.add(child);
   let ended = false;
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => {
       ended = true;
-      living.delete(child);
       resolve();
     });
   });
   const until = Date.now() + READY_MS;
   while (!(await listens(port))) {
     if (ended || Date.now() > until) {
-      signal(child, "SIGKILL");
+      signalGroup(child, "SIGKILL");
       throw new Error(`${command} does not listen on ${port}${log === undefined ? "" : `, see ${log}`}`);
     }
     await setTimeout(10);
@@ -55,7 +51,7 @@ export async function startChild({ command, args, port, log, env = {}, cwd }: Ch
   return {
     pid: child.pid ?? 0,
     end: async (name = "SIGTERM") => {
-      signal(child, name);
+      signalGroup(child, name);
       await exited;
     },
   };
@@ -67,13 +63,4 @@ function listens(port: number): Promise<boolean> {
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
     socket.once("connect", () => socket.destroy());
   });
-}
-
-function signal({ pid }: ChildProcess, name: "SIGTERM" | "SIGKILL"): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, name);
-  } catch (error) {
-    // The group is gone already, which is what was wanted.
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
 }

@@ -5,8 +5,9 @@
  *
  * The data folder is a symbolic link, so that one configuration serves many folders.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
+  chmodSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -16,10 +17,11 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
-import { chmodSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { owned, signalGroup } from "../../scripts/process-group.ts";
 import { freePort } from "../../scripts/service.ts";
 
 const HOST = join(import.meta.dirname, "../../scripts/runtime/host.ts");
@@ -73,11 +75,13 @@ async function captureConfig(dir: string, options: object): Promise<string> {
   const writer = join(dir, "write-config.sh");
   writeFileSync(writer, `#!/bin/sh\ncat > '${config}.part' && mv '${config}.part' '${config}'\nexec sleep 600\n`);
   chmodSync(writer, 0o755);
-  const host = spawn(process.execPath, [HOST], {
-    detached: true,
-    stdio: ["ignore", "ignore", "pipe"],
-    env: { ...process.env, MINIFLARE_WORKERD_PATH: writer, RUNTIME: JSON.stringify(options) },
-  });
+  const host = owned(
+    spawn(process.execPath, [HOST], {
+      detached: true,
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...process.env, MINIFLARE_WORKERD_PATH: writer, RUNTIME: JSON.stringify(options) },
+    }),
+  );
   let errors = "";
   host.stderr?.on("data", (chunk: Buffer) => (errors += chunk.toString()));
   try {
@@ -86,26 +90,28 @@ async function captureConfig(dir: string, options: object): Promise<string> {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   } finally {
-    killGroup(host);
+    signalGroup(host, "SIGKILL");
   }
   return config;
 }
 
 function start(config: string, log: string): Starting {
   const output = openSync(log, "a");
-  const child = spawn(
-    runtimeBinary(),
-    [
-      "serve",
-      "--binary",
-      "--experimental",
-      "--socket-addr=entry=127.0.0.1:0",
-      // Of Miniflare's own conveniences; the Worker has no use for it.
-      "--external-addr=loopback=127.0.0.1:1",
-      "--control-fd=3",
-      config,
-    ],
-    { detached: true, stdio: ["ignore", output, output, "pipe"], env: { ...process.env, TZ: "UTC" } },
+  const child = owned(
+    spawn(
+      runtimeBinary(),
+      [
+        "serve",
+        "--binary",
+        "--experimental",
+        "--socket-addr=entry=127.0.0.1:0",
+        // Of Miniflare's own conveniences; the Worker has no use for it.
+        "--external-addr=loopback=127.0.0.1:1",
+        "--control-fd=3",
+        config,
+      ],
+      { detached: true, stdio: ["ignore", output, output, "pipe"], env: { ...process.env, TZ: "UTC" } },
+    ),
   );
   closeSync(output);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -132,7 +138,7 @@ function start(config: string, log: string): Starting {
     ready,
     exited,
     kill: () => {
-      killGroup(child);
+      signalGroup(child, "SIGKILL");
       return exited;
     },
   };
@@ -143,15 +149,5 @@ const runtimeBinary = (): string => {
   const { default: path } = require("workerd") as { default: string };
   return path;
 };
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    // The group is gone already, which is what was wanted.
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
-}
 
 const tail = (log: string): string => (existsSync(log) ? readFileSync(log, "utf8").slice(-2_000) : "");

@@ -13,7 +13,7 @@ import type { Stop, StopCode } from "../protocol/stops.ts";
 import type { CallStateName, DecisionRecord, EffectClass, Preview, Resolution } from "../protocol/tool-call.ts";
 
 /** Raised when the meaning of the fold changes: older snapshots are then thrown away and folded anew. */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
 export interface State {
   readonly foldVersion: typeof FOLD_VERSION;

@@ -22,7 +22,7 @@ export async function checkBundleSize(root: string): Promise<string> {
   try {
     await run(
       process.execPath,
-      [join(root, WRANGLER), "deploy", "--dry-run", "--minify", "--env", "production", "--outdir", outdir],
+      [join(root, WRANGLER), "deploy", "--dry-run", "--env", "production", "--outdir", outdir],
       { cwd: root, env: { ...process.env, ...QUIET_WRANGLER } },
     );
     const names = (await readdir(outdir)).filter((name) => !name.endsWith(".map") && name !== "README.md");

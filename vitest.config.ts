@@ -27,6 +27,8 @@ export default defineConfig({
   test: {
     // The service's log of a test that failed; of the others it would hide what failed.
     silent: "passed-only",
+    // A test waits more than it computes; the default leaves a processor free, which on two is half of them.
+    maxWorkers: "100%",
     projects: [
       {
         plugins: [sqlAsText],

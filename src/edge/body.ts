@@ -4,7 +4,7 @@
  */
 import { LIMITS } from "../protocol/limits.ts";
 import { reject, type Result } from "../protocol/problems.ts";
-import { checkJsonBounds } from "../protocol/json-bounds.ts";
+import { readClientJson } from "../protocol/json-bounds.ts";
 
 const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset=("?)utf-8\2[ \t]*)?$/i;
 
@@ -28,17 +28,29 @@ export async function readJson(request: Request, empty?: unknown): Promise<Resul
 }
 
 function parseJson(bytes: Uint8Array): Result<unknown> {
-  let value: unknown;
+  const text = textOf(bytes);
+  const read = text === null ? NOT_JSON : readClientJson(text);
+  switch (read.kind) {
+    case "kept":
+      return { ok: true, value: read.value };
+    case "malformed":
+      return refuse("malformed_json", "The body is not JSON in UTF-8.");
+    case "outside": {
+      const errors = [read.error];
+      return { ok: false, rejection: reject("invalid_request", "The body is not acceptable.", { errors }) };
+    }
+  }
+}
+
+const NOT_JSON = { kind: "malformed" } as const;
+
+/** null: it is not UTF-8. */
+function textOf(bytes: Uint8Array): string | null {
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
-    return refuse("malformed_json", "The body is not JSON in UTF-8.");
+    return null;
   }
-  const wrong = checkJsonBounds(value);
-  if (wrong !== null) {
-    return { ok: false, rejection: reject("invalid_request", "The body is not acceptable.", { errors: [wrong] }) };
-  }
-  return { ok: true, value };
 }
 
 /** null: there is more than `limit` bytes; the rest is left in the stream. */

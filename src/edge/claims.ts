@@ -4,8 +4,9 @@ import { TenantId, UserId } from "../protocol/ids.ts";
 import { Principal } from "../protocol/principal.ts";
 import type { ClaimNames } from "./settings.ts";
 
-/** Ids are keys and go into logs and headers: no control characters, nothing that looks like another one. */
-const plain = (text: string) => text.isWellFormed() && text.trim() === text && !/\p{Cc}/u.test(text);
+/** Ids are keys, go into logs and headers, and are read by people: nothing in them that cannot be seen. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const plain = (text: string) => text.isWellFormed() && text.trim() === text && !UNSEEN.test(text);
 export const PlainUserId = UserId.refine(plain, { error: "must be plain text" });
 export const PlainTenantId = TenantId.refine(plain, { error: "must be plain text" });
 

@@ -207,6 +207,10 @@ async function readInput<P, Q, B>(spec: Spec<P, Q, B>, raw: RawInput): Promise<R
     if (errors.some(({ pointer }) => pointer === "/id")) return { ok: false, rejection: NOT_FOUND };
     return invalid("The path is not acceptable.", errors);
   }
+  // Taken as it stands it would be another name's other spelling.
+  if (!isEncodedWell(raw.url.pathname)) {
+    return invalid("The path is not acceptable.", [{ pointer: "", detail: "must be UTF-8, percent-encoded" }]);
+  }
   const query = readQuery(spec.query, raw.url);
   if (!query.ok) return query;
   const key = readIdempotencyKey(request.headers, spec.key);
@@ -222,6 +226,15 @@ async function readInput<P, Q, B>(spec: Spec<P, Q, B>, raw: RawInput): Promise<R
     ok: true,
     value: { request, trace, params: params.data, query: query.value, body: body.data, key: key.value, type },
   };
+}
+
+function isEncodedWell(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const invalid = (detail: string, errors: ReturnType<typeof fieldErrors>): Result<never> => ({

@@ -4,11 +4,11 @@
  */
 import { errors, jwtVerify, type CryptoKey, type FlattenedJWSInput, type JWSHeaderParameters } from "jose";
 import * as z from "zod";
+import { namesTwice } from "../protocol/duplicate-members.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { fromBase64Url } from "./bytes.ts";
 import { principalOfClaims } from "./claims.ts";
-import { namesTwice } from "./duplicate-members.ts";
 import type { TokenRules } from "./settings.ts";
 
 export type KeyFinder = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey | Uint8Array>;
@@ -77,7 +77,8 @@ export async function verifyToken(
     return invalid("aud");
   }
   if (iat * 1_000 > now + rules.leewaySeconds * 1_000) return invalid("iat");
-  if (exp - iat > rules.maxLifetimeSeconds) return invalid("lifetime");
+  // What ends before it began was made by nobody who reads clocks; the leeway must not give it a life.
+  if (exp <= iat || exp - iat > rules.maxLifetimeSeconds) return invalid("lifetime");
   try {
     const { payload: claims } = await jwtVerify(token, findKey, {
       algorithms: [...rules.algorithms],

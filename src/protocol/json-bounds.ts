@@ -1,9 +1,30 @@
 /**
- * What parsed JSON must keep to before a schema sees it: depth, number of members, text that every later encoder takes,
- * numbers that survived the parsing. Walks without recursion, so that depth itself cannot hurt.
+ * A client's JSON, whichever way it comes, and what it must keep to before a schema sees it: depth, number of members,
+ * each named once, text that every later encoder takes, numbers that survived the parsing. Walks without recursion, so
+ * that depth itself cannot hurt.
  */
+import { namesTwice } from "./duplicate-members.ts";
 import type { FieldError } from "./problems.ts";
 import { LIMITS } from "./limits.ts";
+
+export type ClientJson =
+  | { readonly kind: "kept"; readonly value: unknown }
+  /** It is JSON, which may hold the id that the answer needs. */
+  | { readonly kind: "outside"; readonly value: unknown; readonly error: FieldError }
+  | { readonly kind: "malformed" };
+
+export function readClientJson(text: string): ClientJson {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "malformed" };
+  }
+  const error = checkJsonBounds(value) ?? (namesTwice(text) ? TWICE : null);
+  return error === null ? { kind: "kept", value } : { kind: "outside", value, error };
+}
+
+const TWICE: FieldError = { pointer: "", detail: "must name each member once" };
 
 interface Place {
   readonly value: unknown;
@@ -12,7 +33,7 @@ interface Place {
 }
 
 /** The first thing that is wrong, or null. */
-export function checkJsonBounds(root: unknown): FieldError | null {
+function checkJsonBounds(root: unknown): FieldError | null {
   const open: Place[] = [{ value: root, pointer: "", depth: 0 }];
   let members = 0;
   for (let place = open.pop(); place !== undefined; place = open.pop()) {

@@ -4,7 +4,7 @@
  */
 import { ClientFrame, ResumeRun, type Command } from "../protocol/commands.ts";
 import { CLOSE } from "../protocol/frames.ts";
-import { checkJsonBounds } from "../protocol/json-bounds.ts";
+import { readClientJson } from "../protocol/json-bounds.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { reject, type Rejection } from "../protocol/problems.ts";
 import { fieldErrors } from "../protocol/schema-errors.ts";
@@ -22,15 +22,11 @@ export function parseClientFrame(message: string | ArrayBuffer): Inbound {
     return { ok: false, close: CLOSE.too_big, reason: `a frame has at most ${LIMITS.frameBytes} bytes` };
   }
   if (typeof message !== "string") return refused(reject("invalid_request", "Frames are text, not binary."));
-  let value: unknown;
-  try {
-    value = JSON.parse(message);
-  } catch {
-    return refused(reject("malformed_json", "The frame is not JSON."));
-  }
+  const read = readClientJson(message);
+  if (read.kind === "malformed") return refused(reject("malformed_json", "The frame is not JSON."));
+  const { value } = read;
   const id = idIn(value);
-  const outside = checkJsonBounds(value);
-  if (outside) return refused(invalid([outside]), id);
+  if (read.kind === "outside") return refused(invalid([read.error]), id);
   const parsed = ClientFrame.safeParse(value);
   if (!parsed.success) return refused(invalid(fieldErrors(parsed.error)), id);
   const frame = parsed.data;

@@ -78,6 +78,16 @@ describe("a conversation", () => {
     expect(commands.map(({ request }) => request)).toEqual([{ conversationId: CONVERSATION, command }]);
   });
 
+  it.each(["/participants/%ff", "/participants/%zz", "/participants/100%"])(
+    "%s is nobody's name in another spelling",
+    async (path) => {
+      const { actor, commands } = recordingActor();
+      const json = { role: "viewer" };
+      const answer = await testEdge(actor).call("PUT", `/v1/conversations/${CONVERSATION}${path}`, { json });
+      expect([answer.status, commands]).toEqual([422, []]);
+    },
+  );
+
   it("is asked for with the context that the sign-in gave, and the trace that the caller sent", async () => {
     const { actor, commands } = recordingActor();
     const test = testEdge(actor);

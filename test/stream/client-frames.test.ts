@@ -94,6 +94,11 @@ describe("a frame", () => {
     expect(({} as Record<string, unknown>)["runId"]).toBeUndefined();
   });
 
+  test("that names a member twice is refused, whichever of the two would have counted", () => {
+    const twice = `{"type":"resume","id":"1","runId":"${RUN}","decisions":[{"toolCallId":"${CALL}","argsDigest":"${DIGEST}","decision":"reject","decision":"approve"}]}`;
+    expect(problem(twice)).toEqual({ id: "1", code: "invalid_request", pointers: [""] });
+  });
+
   test("with half a surrogate pair is refused: no later request could carry it", () => {
     expect(problem('{"type":"start_run","id":"1","idempotencyKey":"k","input":{"text":"\\ud83d"}}').pointers).toEqual([
       "/input/text",

@@ -38,6 +38,7 @@ export const BAD_REQUESTS: readonly Case[] = [
   ["a number beyond all numbers", "POST", RESUME, resume('{"n":1e999}'), "invalid_request", "/decisions/0/args/n"],
   ["a number that lost its digits", "POST", RESUME, resume('{"n":9007199254740993}'), "invalid_request"],
   ["__proto__ in edited arguments", "POST", RESUME, resume('{"__proto__":{"a":1}}'), "invalid_request"],
+  ["a member twice", "POST", RUNS, json('{"input":{"text":"shown","text":"kept"}}'), "invalid_request"],
   ["__proto__ at the top", "POST", RUNS, json('{"__proto__":{"input":1}}'), "invalid_request"],
   // JSON of the wrong shape.
   ["null", "POST", RUNS, json("null"), "invalid_request", ""],

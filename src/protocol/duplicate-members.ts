@@ -1,8 +1,8 @@
 /**
- * Whether any object of a JSON text names a member twice. Parsers differ in which of the two they take, so a token that
- * has one means one thing where it was made and may mean another here.
+ * Whether any object of a JSON text names a member twice. Parsers differ in which of the two they take, so a token or a
+ * command that has one means one thing where it was made or looked at, and may mean another here.
  */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g;
 
 /** @param json a text that parses */
 export function namesTwice(json: string): boolean {
@@ -15,7 +15,7 @@ export function namesTwice(json: string): boolean {
     else if (token === ":") {
       const names = open.at(-1);
       // Names may be written in several ways.
-      const name = String(JSON.parse(last));
+      const name = last.includes("\\") ? String(JSON.parse(last)) : last.slice(1, -1);
       if (names?.has(name)) return true;
       names?.add(name);
     }

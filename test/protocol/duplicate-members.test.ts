@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { namesTwice } from "../../src/edge/duplicate-members.ts";
+import { namesTwice } from "../../src/protocol/duplicate-members.ts";
 
 test.each([
   ['{"sub":"alice","sub":"mallory"}', true],

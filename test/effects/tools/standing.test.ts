@@ -8,6 +8,8 @@ import { ok } from "../../../src/tools/outcome.ts";
 import { callOf, house, principal, runOf } from "./house.ts";
 
 const OUT: Standing = { validFrom: 500, deactivated: true, paused: false };
+/** A day after the yes of these tests. */
+const SINCE: Standing = { ...OUT, validFrom: Date.parse("2026-11-30T12:00:00Z") / 1_000, deactivated: false };
 const ANEW: Standing = { validFrom: 500, deactivated: false, paused: false };
 
 async function execution(
@@ -61,10 +63,16 @@ describe("a call", () => {
     expect(asked).toEqual(["t1/user-a", "t1/bob", "t1/carol"]);
   });
 
+  test("is sent where somebody agreed after coming back", async () => {
+    const since = { ...SINCE, validFrom: Date.parse("2026-11-29T12:00:00Z") / 1_000 };
+    expect(await execution({ bob: since }, [{}])).toMatchObject({ code: "ok", sent: 1 });
+  });
+
   test.each([
     ["its starter is deactivated", { "user-a": OUT }, []],
     ["its starter's sign-in is from before the epoch", { "user-a": ANEW }, []],
     ["somebody who agreed is deactivated", { bob: OUT }, [{}]],
+    ["somebody who agreed was deactivated since, and is back", { bob: SINCE }, [{}]],
   ])("is not sent where %s", async (_, standings, decisions) => {
     expect(await execution(standings, decisions)).toMatchObject({ code: "not_sent scope_missing", sent: 0 });
   });

@@ -17,9 +17,10 @@ export interface HoldingsQuery {
 const OF_TENANT = `SELECT conversation_id FROM conversations WHERE tenant_id = ?1 AND conversation_id > ?2
   ORDER BY conversation_id LIMIT ?3`;
 
-// With a place in it, or without one: as its operator, or by a run that goes on after the place was taken away.
+// With a place in it, or without one: as its operator, or as one of those who may look while an operator is wanted (the
+// history does not know who), or by a run that goes on after the place was taken away.
 const OF_USER = `SELECT c.conversation_id FROM conversations c WHERE c.tenant_id = ?1 AND c.conversation_id > ?2
-    AND (c.operator_id = ?4
+    AND (c.operator_id = ?4 OR c.handover_state <> 'none'
       OR EXISTS (SELECT 1 FROM participants p WHERE p.tenant_id = c.tenant_id AND p.conversation_id = c.conversation_id
         AND p.generation = c.generation AND p.user_id = ?4)
       OR EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = c.tenant_id AND r.conversation_id = c.conversation_id

@@ -113,16 +113,24 @@ export class Standings {
   reactivate(change: Change, userId = TENANT): void {
     this.#set(change, userId, { validFrom: Math.floor(change.now / 1_000), deactivated: 0 });
     this.#forgetSweep(change.tenantId, userId, "deactivated");
+    // What was paused or resumed meanwhile has not been carried anywhere.
+    const paused = this.#row(change.tenantId, TENANT)?.paused === 1;
+    if (userId === TENANT) this.#order(change, TENANT, paused ? "paused" : "resumed");
   }
 
   pause(change: Change): void {
     this.#set(change, TENANT, { paused: 1 });
-    this.#order(change, TENANT, "paused");
+    this.#orderPause(change, "paused");
   }
 
   resume(change: Change): void {
     this.#set(change, TENANT, { paused: 0 });
-    this.#order(change, TENANT, "resumed");
+    this.#orderPause(change, "resumed");
+  }
+
+  /** A tenant has one sweep. The one that locks people out is not given up for one that only lets their runs wait. */
+  #orderPause(change: Change, kind: "paused" | "resumed"): void {
+    if (this.#row(change.tenantId, TENANT)?.deactivated !== 1) this.#order(change, TENANT, kind);
   }
 
   /** The sweep that has waited longest, of those that are to go on by now. */

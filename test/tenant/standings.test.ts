@@ -64,6 +64,24 @@ describe("the standing of a user", () => {
 });
 
 describe("a pause", () => {
+  test.each(["pause", "resume"] as const)("%s does not end the sweep that locks a tenant out", (what) => {
+    const standings = new Standings(memorySql());
+    standings.deactivate(change);
+    standings[what]({ ...change, now: NOW + 1 });
+    expect(standings.due(NOW + 1)).toMatchObject({ kind: "deactivated" });
+  });
+
+  test.each([
+    ["pause", "paused"],
+    ["resume", "resumed"],
+  ] as const)("%s while the tenant was locked out reaches its conversations when it comes back", (what, kind) => {
+    const standings = new Standings(memorySql());
+    standings.deactivate(change);
+    standings[what]({ ...change, now: NOW + 1 });
+    standings.reactivate({ ...change, now: NOW + 2 });
+    expect(standings.due(NOW + 2)).toMatchObject({ kind });
+  });
+
   test("is the tenant's, and touches no sign-in", () => {
     const standings = new Standings(memorySql());
     standings.pause(change);

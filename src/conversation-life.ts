@@ -53,9 +53,18 @@ export function openLife(
     sockets,
     now,
     everyMs: DURATIONS.watchersCheckedMs,
-    check: (principal) => standing.refusal(principal),
+    // All of them are of the conversation's tenant: nobody else gets a socket here.
+    check: (watching) =>
+      standing.learn(
+        watching[0]?.tenantId ?? "",
+        watching.map(({ userId }) => userId),
+      ),
     checked: () => publisher.endDue(),
   });
+  const revalidate = () => {
+    const checking = revalidation.begin();
+    if (checking) ctx.waitUntil(checking);
+  };
   const destination = d1Destination(platform.history);
   const drain = new HistoryDrain({ journal, destination, log, clock, random: () => Math.random() });
   actor = new ConversationActor({
@@ -65,10 +74,12 @@ export function openLife(
     publisher: {
       events: (events, state) => {
         publisher.events(events, state);
-        const checking = revalidation.begin();
-        if (checking) ctx.waitUntil(checking);
+        revalidate();
       },
-      delta: (delta) => publisher.delta(delta),
+      delta: (delta) => {
+        publisher.delta(delta);
+        revalidate();
+      },
       close: (code, reason, userId) => void publisher.close(code, reason, userId),
     },
     signIns: publisher,

@@ -103,6 +103,8 @@ async function build(env: Env): Promise<Deployment> {
   const { budgets } = settings;
   const standing = new StandingLeases({
     ask: async (tenantId, userId) => env.STANDING.getByName(await standingName(tenantId)).standing(tenantId, userId),
+    askAll: async (tenantId, userIds) =>
+      env.STANDING.getByName(await standingName(tenantId)).standings(tenantId, userIds),
     now: () => Date.now(),
     leaseMs: DURATIONS.standingLeaseMs,
     failed: (error) => log.error("standing_unavailable", error),

@@ -22,6 +22,10 @@ export class StandingObject extends DurableObject<Env> {
     return this.#standings.of(tenantId, userId);
   }
 
+  standings(tenantId: string, userIds: readonly string[]): readonly Standing[] {
+    return userIds.map((userId) => this.#standings.of(tenantId, userId));
+  }
+
   user(tenantId: string, userId: string): UserStanding {
     return this.#standings.user(tenantId, userId);
   }

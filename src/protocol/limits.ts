@@ -85,7 +85,7 @@ export const DURATIONS = {
   /** How long what is known of a sign-in's standing is believed; a change is answered after that. */
   standingLeaseMs: 1_000,
   /** How old it may be for somebody who only watches. */
-  watchersCheckedMs: 10_000,
+  watchersCheckedMs: 2_000,
 } as const;
 
 /** How often a thing may be tried in all, first time included. */

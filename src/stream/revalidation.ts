@@ -1,7 +1,8 @@
 /**
  * People who only watch bring nothing that their sign-in could be checked with. So while there is something to tell
- * them, it is asked now and then whether each still counts; whoever does not is closed, whatever else failed to reach
- * this conversation. Nothing waits for the answer.
+ * them, a preview as much as an event, it is asked now and then who of them still counts; whoever does not is closed,
+ * whatever else failed to reach this conversation. Nothing waits for the answer, and all are asked about at once: a
+ * crowd must not use up the requests that a long run needs.
  */
 import type { Principal } from "../protocol/principal.ts";
 import type { Sockets } from "./sockets.ts";
@@ -10,8 +11,8 @@ export interface RevalidationDeps {
   readonly sockets: Sockets;
   readonly now: () => number;
   readonly everyMs: number;
-  /** Learns anew whether this sign-in counts. Never rejects. */
-  readonly check: (principal: Principal) => Promise<unknown>;
+  /** Learns anew whether these people's sign-ins count. Never rejects. */
+  readonly check: (principals: readonly Principal[]) => Promise<unknown>;
   /** All of them have been asked about. */
   readonly checked: () => void;
 }
@@ -33,6 +34,6 @@ export class Revalidation {
     for (const { watcher } of sockets.all()) if (watcher) watching.set(watcher.principal.userId, watcher.principal);
     if (watching.size === 0) return null;
     this.#last = now();
-    return Promise.all([...watching.values()].map(check)).then(checked);
+    return check([...watching.values()]).then(checked);
   }
 }

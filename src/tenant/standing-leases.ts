@@ -14,6 +14,8 @@ const REMEMBERED = 10_000;
 
 export interface LeaseDeps {
   readonly ask: (tenantId: string, userId: string) => Promise<Standing>;
+  /** In the order of the ids. */
+  readonly askAll: (tenantId: string, userIds: readonly string[]) => Promise<readonly Standing[]>;
   /** Epoch ms. */
   readonly now: () => number;
   readonly leaseMs: number;
@@ -42,9 +44,24 @@ export class StandingLeases {
     const known = this.#known.get(key);
     if (known && at - known.at < this.#deps.leaseMs && at >= known.at) return known.standing;
     const standing = await this.#deps.ask(tenantId, userId);
+    this.#keep(key, standing, at);
+    return standing;
+  }
+
+  /** Asks about all of these people of one tenant anew, in one question. Never rejects: what is not learned is logged. */
+  async learn(tenantId: string, userIds: readonly string[]): Promise<void> {
+    const at = this.#deps.now();
+    try {
+      const standings = await this.#deps.askAll(tenantId, userIds);
+      for (const [n, standing] of standings.entries()) this.#keep(keyOf(tenantId, userIds[n] ?? ""), standing, at);
+    } catch (error) {
+      this.#deps.failed(error);
+    }
+  }
+
+  #keep(key: string, standing: Standing, at: number): void {
     if (this.#known.size >= REMEMBERED) this.#known.clear();
     this.#known.set(key, { standing, at });
-    return standing;
   }
 
   /** null: the sign-in counts, and the command (where there is one) may be done now. */

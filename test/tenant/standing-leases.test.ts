@@ -16,6 +16,12 @@ function leases(answers: () => Standing | Error) {
       if (answer instanceof Error) throw answer;
       return answer;
     },
+    askAll: async (tenantId, userIds) => {
+      asked.push(`${tenantId}/${userIds.join()}`);
+      const answer = answers();
+      if (answer instanceof Error) throw answer;
+      return userIds.map((userId) => (userId === "bob" ? GOOD_STANDING : answer));
+    },
     now: () => clock.now,
     leaseMs: 1_000,
     failed: (error) => void failures.push(error),
@@ -51,6 +57,22 @@ describe("what an isolate knows of a standing", () => {
     expect(await known.refusal(ann)).toMatchObject({ code: "unauthenticated" });
     expect(await known.refusal({ tenantId: "acme", userId: "ann" })).toMatchObject({ code: "unauthenticated" });
     expect(await known.refusal({ ...ann, tokenEpoch: 100 })).toBeNull();
+  });
+
+  test("is learned of many in one question, which an old answer's lease does not spare", async () => {
+    let answer = GOOD_STANDING;
+    const { known, asked } = leases(() => answer);
+    await known.refusal(ann);
+    answer = REVOKED;
+    await known.learn("acme", ["ann", "bob"]);
+    expect([known.revoked(ann), known.revoked({ ...ann, userId: "bob" })]).toEqual([true, false]);
+    expect(asked).toEqual(["acme/ann", "acme/ann,bob"]);
+  });
+
+  test("stays as it was where many cannot be asked about, and the log says so", async () => {
+    const { known, failures } = leases(() => new Error("away"));
+    await known.learn("acme", ["ann"]);
+    expect([known.revoked(ann), failures.length]).toEqual([false, 1]);
   });
 
   test("refuses everybody where nobody can be asked, and says so in the log", async () => {

@@ -123,7 +123,8 @@ async function serveUser(
   note: Note,
 ): Promise<Answered> {
   const ticket = route.takesTicket && !raw.request.headers.has("authorization") ? ticketIn(raw.request.headers) : null;
-  const signed = ticket === null ? await signIn(raw.request, raw.trace) : await signInWithTicket(ticket, raw, edge);
+  const signed =
+    ticket === null ? await signIn(raw.request, raw.url, raw.trace) : await signInWithTicket(ticket, raw, edge);
   if (!signed.ok) return signed;
   const { ticket: used } = signed.value;
   const context = requestContext(signed.value, raw.trace, edge.settings.requestTimeoutMs);

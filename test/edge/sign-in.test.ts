@@ -150,6 +150,25 @@ describe("the sign-in with a shared secret", () => {
     expect(await problemIn(await me(shared(), elsewhere))).toMatchObject({ code: "unauthenticated" });
   });
 
+  it("computes anew of a token that was good: its end, and its signature", async () => {
+    const test = shared();
+    const token = hs({ exp: seconds + 60 });
+    expect((await me(test, token)).status).toBe(200);
+    expect((await me(test, `${token.slice(0, token.lastIndexOf("."))}.${validSignature}`)).status).toBe(401);
+    test.clock.now += 60_000 + 31_000;
+    expect(await problemIn(await me(test, token))).toMatchObject({ code: "token_expired" });
+  });
+
+  it("knows everybody, however many come", async () => {
+    const test = shared();
+    const tokens = Array.from({ length: 300 }, (_, n) => hs({ sub: `user-${n}` }));
+    for (const round of [tokens, tokens.slice(0, 10)]) {
+      const answers = await Promise.all(round.map((token) => me(test, token)));
+      const users = await Promise.all(answers.map((answer) => answer.json()));
+      expect(users).toMatchObject(round.map((_, n) => ({ userId: `user-${n}` })));
+    }
+  });
+
   it("allows clocks to differ by its leeway", async () => {
     expect((await me(shared(), hs({ exp: seconds - 29 }))).status).toBe(200);
     expect((await me(shared({ JWT_LEEWAY_S: "0" }), hs({ exp: seconds - 1 }))).status).toBe(401);

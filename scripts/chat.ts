@@ -5,29 +5,23 @@
  *   --user NAME                the development sign-in     --url URL           the service
  *   --conversation ID          go on with a conversation   --token TOKEN       instead of the development sign-in
  */
-import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
 import { HoldpointClient } from "../src/client/client.ts";
 import { ProblemError } from "../src/client/http.ts";
 import type { InboxItem } from "../src/protocol/history.ts";
 import type { Conversation } from "../src/protocol/conversation.ts";
+import { linesOf } from "./chat/input.ts";
+import { optionsOf, returnCommand } from "./chat/options.ts";
 import { terminalScreen } from "./chat/screen.ts";
-import { Session, type Ask } from "./chat/session.ts";
+import { Session } from "./chat/session.ts";
 import { WORDS } from "./chat/words.ts";
 
-const { values } = parseArgs({
-  options: {
-    agent: { type: "string", default: "planner" },
-    lang: { type: "string", default: "en" },
-    user: { type: "string", default: "you" },
-    url: { type: "string", default: "http://127.0.0.1:8787" },
-    conversation: { type: "string" },
-    token: { type: "string" },
-  },
-});
-const lang = values.lang === "zh" ? "zh" : "en";
+const options = optionsOf(process.argv.slice(2));
+if (typeof options === "string") {
+  console.error(options);
+  process.exit(2);
+}
+const { agent, user, url, lang } = options;
 const words = WORDS[lang];
-const { agent, user, url } = values;
 
 async function signIn(): Promise<string> {
   const answer = await fetch(`${url}/dev/token`, {
@@ -39,68 +33,44 @@ async function signIn(): Promise<string> {
   return ((await answer.json()) as { token: string }).token;
 }
 
-/** Lines as they come, also from a pipe; a question takes the next one. */
-function reader(): { ask: Ask; close: () => void; onInterrupt: (act: () => void) => void } {
-  const readline = createInterface({ input: process.stdin, output: process.stdout, terminal: process.stdin.isTTY });
-  const waiting: ((line: string | null) => void)[] = [];
-  const lines: string[] = [];
-  let ended = false;
-  readline.on("line", (line) => {
-    const take = waiting.shift();
-    if (take) take(line);
-    else lines.push(line);
-  });
-  readline.on("close", () => {
-    ended = true;
-    for (const take of waiting.splice(0)) take(null);
-  });
-  return {
-    ask: (prompt) => {
-      const ready = lines.shift();
-      if (ready !== undefined) {
-        process.stdout.write(process.stdin.isTTY ? prompt : `${prompt}${ready}\n`);
-        return Promise.resolve(ready);
-      }
-      if (ended) return Promise.resolve(null);
-      readline.setPrompt(prompt);
-      readline.prompt();
-      return new Promise((resolve) => waiting.push(resolve));
-    },
-    close: () => readline.close(),
-    onInterrupt: (act) => readline.on("SIGINT", act),
-  };
-}
-
-const token = values.token ?? (await signIn().catch(unreachable));
+const token = options.token ?? (await signIn().catch(unreachable));
 const client = new HoldpointClient({ baseUrl: url, token: () => token });
-const input = reader();
+const input = linesOf(process.stdin, process.stdout);
 const screen = terminalScreen((text) => process.stdout.write(text));
 
+/** One line of what went wrong, and what to look at. */
+function said(error: unknown): string {
+  if (error instanceof ProblemError) return `${error.problem.title}: ${error.problem.detail}`;
+  // What fetch throws when nobody answers has the cause with it; a mistake in this program has none.
+  if (error instanceof TypeError && error.cause !== undefined) return words.unreachable(url);
+  return error instanceof Error ? error.message : String(error);
+}
+
 function unreachable(error: unknown): never {
-  if (error instanceof ProblemError) {
-    console.error(`${error.problem.title}: ${error.problem.detail}`);
-    process.exit(1);
-  }
-  console.error(
-    `${url} cannot be used: ${error instanceof Error ? error.message : String(error)}. Is \`npm start\` running?`,
-  );
+  console.error(said(error));
   process.exit(1);
 }
 
 const open = (conversation: Conversation) => new Session(client, conversation, screen, words, input.ask);
 let session = open(
-  values.conversation === undefined
+  options.conversation === undefined
     ? await client.createConversation({ agent }).catch(unreachable)
-    : await client.conversation(values.conversation).catch(unreachable),
+    : await client.conversation(options.conversation).catch(unreachable),
 );
 let stopping = false;
 input.onInterrupt(() => {
   if (stopping) process.exit(130);
   stopping = true;
-  void session.cancel().then((running) => {
-    stopping = false;
-    if (!running) input.close();
-  });
+  session.cancel().then(
+    (running) => {
+      stopping = false;
+      if (!running) input.close();
+    },
+    (error: unknown) => {
+      console.error(`! ${said(error)} ${words.notStopped}`);
+      leave(1);
+    },
+  );
 });
 
 async function pendingElsewhere(): Promise<{ conversationId: string; title: string }[]> {
@@ -119,9 +89,16 @@ if (waiting.length > 0) console.log(words.others(waiting.length));
 const unfinished = (await client.conversation(session.conversationId)).activeRun;
 if (unfinished) await session.follow(unfinished.id);
 
+function leave(code: number): never {
+  session.close();
+  input.close();
+  console.log(`${words.bye} ${returnCommand(session.conversationId, process.argv.slice(2))}`);
+  process.exit(code);
+}
+
 for (;;) {
   const line = await input.ask(`${words.you} > `);
-  if (line === null || line.trim() === "/quit") break;
+  if (line === null) break;
   const text = line.trim();
   if (text === "") continue;
   if (text === "/pending") {
@@ -131,13 +108,10 @@ for (;;) {
   } else if (text === "/new") {
     session.close();
     session = open(await client.createConversation({ agent }));
+  } else if (/^\/\w*$/.test(text)) {
+    console.log(words.hint);
   } else {
-    await session
-      .say(text)
-      .catch((error: unknown) => console.error(`! ${error instanceof Error ? error.message : String(error)}`));
+    await session.say(text).catch((error: unknown) => console.error(`! ${said(error)}`));
   }
 }
-session.close();
-input.close();
-console.log(`${words.bye} npm run chat -- --conversation ${session.conversationId}`);
-process.exit(0);
+leave(0);

@@ -27,7 +27,9 @@ if (!/^\d{1,5}$/.test(port)) {
 await new Promise<void>((free) => {
   const probe = createServer();
   probe.once("error", (error) => {
-    console.error(`127.0.0.1:${port} cannot be used: ${error.message}`);
+    console.error(
+      `127.0.0.1:${port} cannot be used: ${error.message}. Does one run already? PORT=8788 npm start takes another port.`,
+    );
     process.exit(1);
   });
   probe.listen(Number(port), "127.0.0.1", () => probe.close(() => free()));

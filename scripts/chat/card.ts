@@ -8,7 +8,7 @@ export function card(call: ToolCall, words: Words): string {
     rows.length > 0
       ? rows.map(({ label, before, after, value }) => [
           label,
-          before === undefined ? (value ?? after ?? "") : `${before} → ${after ?? ""}`,
+          before === undefined ? (value ?? after ?? "") : `${before} → ${after ?? "—"}`,
         ])
       : Object.entries(argsOf(call)).map(([name, value]) => [name, JSON.stringify(value)]);
   const width = Math.max(0, ...shown.map(([label]) => (label ?? "").length));
@@ -16,6 +16,7 @@ export function card(call: ToolCall, words: Words): string {
     `${call.title}  (${call.tool}, ${call.effect})`,
     ...shown.map(([label, value]) => `  ${(label ?? "").padEnd(width)}  ${value ?? ""}`),
     ...(call.preview?.reversible === false ? [`  ${words.irreversible}`] : []),
+    // What became of an unknown call may be said at any time: the date was that of its confirmation.
     ...(call.expiresAt === undefined || call.state === "unknown" ? [] : [`  ${words.expires(call.expiresAt)}`]),
   ];
   return ["┌─", ...lines.map((line) => `│ ${line}`), "└─"].join("\n");

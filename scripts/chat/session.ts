@@ -9,12 +9,11 @@ import type { Event } from "../../src/protocol/events.ts";
 import type { Message } from "../../src/protocol/message.ts";
 import type { Run } from "../../src/protocol/run.ts";
 import type { ToolCall } from "../../src/protocol/tool-call.ts";
-import { argsOf, card } from "./card.ts";
+import { card } from "./card.ts";
+import type { Ask } from "./input.ts";
+import { answerOf } from "./questions.ts";
 import type { Screen } from "./screen.ts";
 import type { Words } from "./words.ts";
-
-/** Asks the person and resolves with the line; null when the input has ended. */
-export type Ask = (prompt: string) => Promise<string | null>;
 
 export class Session {
   readonly conversationId: string;
@@ -24,6 +23,7 @@ export class Session {
   readonly #ask: Ask;
   readonly #watch: Watch;
   #runId: string | null = null;
+  #question: { readonly call: ToolCall; readonly withdrawn: AbortController } | null = null;
   #lost = false;
   #changed: () => void = () => undefined;
 
@@ -77,11 +77,18 @@ export class Session {
     this.#runId = null;
   }
 
-  /** Stops the run in progress: a command to the service, not a closed connection. @returns false where none runs */
+  /**
+   * Stops the run in progress: a command to the service, not a closed connection.
+   * @returns false where none runs
+   * @throws TypeError where the service does not answer: nothing has been stopped then
+   */
   async cancel(): Promise<boolean> {
     if (this.#runId === null) return false;
     this.#screen.line(this.#words.cancelling);
-    await this.#client.cancel(this.#runId, "stopped at the terminal").catch(() => undefined);
+    await this.#client.cancel(this.#runId, "stopped at the terminal").catch((error: unknown) => {
+      // A refusal says that it has ended already, which the next look shows.
+      if (!(error instanceof ProblemError) || error.problem.status >= 500) throw error;
+    });
     return true;
   }
 
@@ -94,7 +101,12 @@ export class Session {
     for (const call of run.pending) {
       this.#screen.line(call.state === "unknown" ? this.#words.unknown : this.#words.confirm);
       this.#screen.line(card(call, this.#words));
-      const body = call.state === "unknown" ? await this.#resolution(call) : await this.#decision(call);
+      const withdrawn = new AbortController();
+      this.#question = { call, withdrawn };
+      const asking = { ask: this.#ask, words: this.#words, withdrawn: withdrawn.signal };
+      const body = await answerOf(call, { ...asking, line: (text) => this.#screen.line(text) });
+      this.#question = null;
+      if (withdrawn.signal.aborted) return true;
       if (body === null) return false;
       try {
         await this.#client.resume(run.id, body);
@@ -107,33 +119,14 @@ export class Session {
     return true;
   }
 
-  async #decision({ id: toolCallId, argsDigest, ...call }: ToolCall) {
-    for (;;) {
-      const choice = (await this.#ask(this.#words.choices))?.trim().toLowerCase();
-      if (choice === undefined) return null;
-      if (choice.startsWith("a")) return { decisions: [{ toolCallId, argsDigest, decision: "approve" as const }] };
-      if (choice.startsWith("r")) {
-        const reason = await this.#ask(this.#words.reasonPrompt);
-        const said = reason?.trim() ? { reason: reason.trim() } : {};
-        return { decisions: [{ toolCallId, argsDigest, decision: "reject" as const, ...said }] };
-      }
-      if (!choice.startsWith("e")) continue;
-      this.#screen.line(JSON.stringify(argsOf({ id: toolCallId, argsDigest, ...call })));
-      const args = parseObject((await this.#ask(this.#words.editPrompt)) ?? "");
-      if (args) return { decisions: [{ toolCallId, argsDigest, decision: "edit" as const, args }] };
-      this.#screen.line(this.#words.notJson);
-    }
-  }
-
-  async #resolution({ id: toolCallId, argsDigest, attempt }: ToolCall) {
-    for (;;) {
-      const choice = (await this.#ask(this.#words.unknownChoices))?.trim().toLowerCase();
-      if (choice === undefined) return null;
-      if (choice.startsWith("y")) return { resolutions: [{ toolCallId, attempt, outcome: "happened" as const }] };
-      if (choice.startsWith("n"))
-        return { resolutions: [{ toolCallId, attempt, outcome: "did_not_happen" as const, argsDigest }] };
-      if (choice.startsWith("g")) return { resolutions: [{ toolCallId, attempt, outcome: "give_up" as const }] };
-    }
+  /** The question that stands goes when what it asks has been answered elsewhere, or its run has been stopped. */
+  async #lookAtQuestion(): Promise<void> {
+    const asked = this.#question;
+    if (asked === null) return;
+    const run = await this.#client.run(asked.call.runId).catch(() => null);
+    const open = (call: ToolCall) =>
+      call.id === asked.call.id && call.state === asked.call.state && call.argsDigest === asked.call.argsDigest;
+    if (run && !run.pending.some(open)) asked.withdrawn.abort();
   }
 
   #show(event: Event): void {
@@ -159,6 +152,7 @@ export class Session {
       default:
     }
     this.#changed();
+    void this.#lookAtQuestion();
   }
 
   /** null: the service is away for a while; the run is its own, so the person stays with it. */
@@ -187,12 +181,3 @@ export class Session {
 
 const textOf = ({ parts }: Message): string =>
   parts.map((part) => (part.type === "text" || part.type === "notice" ? (part.text ?? "") : "")).join("");
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}

@@ -2,7 +2,8 @@
 export interface Words {
   readonly you: string;
   readonly hint: string;
-  readonly thinking: string;
+  readonly unreachable: (url: string) => string;
+  readonly notStopped: string;
   readonly running: (tool: string) => string;
   readonly done: (text: string) => string;
   readonly failed: (text: string) => string;
@@ -29,7 +30,8 @@ export const WORDS: Record<"en" | "zh", Words> = {
   en: {
     you: "you",
     hint: "Type a message. /pending lists what waits for you elsewhere, /new begins anew, /quit leaves. Ctrl-C stops the run.",
-    thinking: "…",
+    unreachable: (url) => `${url} does not answer. Is \`npm start\` running?`,
+    notStopped: "The run was not stopped.",
     running: (tool) => `⚙ ${tool} …`,
     done: (text) => `✓ ${text}`,
     failed: (text) => `✗ ${text}`,
@@ -39,7 +41,7 @@ export const WORDS: Record<"en" | "zh", Words> = {
     editPrompt: "new arguments (JSON) > ",
     reasonPrompt: "reason (may be empty) > ",
     notJson: "That is not a JSON object.",
-    expires: (at) => `undecided until ${at}`,
+    expires: (at) => `expires ${at}`,
     cancelling: "stopping …",
     ended: (status, code) => `— ${status} (${code})`,
     reconnecting: "(connection lost, coming back …)",
@@ -55,7 +57,8 @@ export const WORDS: Record<"en" | "zh", Words> = {
   zh: {
     you: "你",
     hint: "输入消息。/pending 列出其他会话中等待你的事项，/new 新建会话，/quit 退出。Ctrl-C 停止当前运行。",
-    thinking: "…",
+    unreachable: (url) => `${url} 没有应答。\`npm start\` 在运行吗？`,
+    notStopped: "运行没有被停止。",
     running: (tool) => `⚙ ${tool} …`,
     done: (text) => `✓ ${text}`,
     failed: (text) => `✗ ${text}`,

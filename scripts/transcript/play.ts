@@ -68,6 +68,8 @@ function terminal(args: readonly string[], { lines, cutAt }: Scene): Promise<str
 
 export const normalised = (text: string, baseUrl: string): string =>
   text
+    // A reader's service is at the usual place, and needs no word about it.
+    .replaceAll(` --url ${baseUrl}`, "")
     .replaceAll(baseUrl, "http://127.0.0.1:8787")
     .replaceAll(new RegExp(CONVERSATION, "g"), "<conversation>")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")

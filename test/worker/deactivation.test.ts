@@ -1,9 +1,9 @@
 /** Who is deactivated is out at once, with everything that they had open; whoever is not, is not touched. */
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { expect, test, vi } from "vitest";
 import { standingName } from "../../src/tenant/standing-name.ts";
-import { signIn, TENANT, type Person } from "./harness/people.ts";
+import { ORIGIN, signIn, TENANT, type Person } from "./harness/people.ts";
 import { colleague, signInTo, type Stranger } from "./harness/strangers.ts";
 import { COMMON_TEXT, Talk } from "./harness/talk.ts";
 import { upgrade } from "./harness/watcher.ts";
@@ -100,6 +100,31 @@ test("who comes back signs in anew: the old token stays worthless", async () => 
   expect((await admin.ask("POST", `${path}/reactivate`)).body).toMatchObject({ state: "active" });
   expect(await codeOf(person.ask("GET", "/v1/me"))).toEqual([401, "unauthenticated"]);
   expect((await (await signIn(person.userId)).ask("GET", "/v1/me")).status).toBe(200);
+});
+
+test("an open stream of events ends, and a ticket that was not used yet opens nothing, also when its person is back", async () => {
+  const talk = await Talk.open();
+  const { person } = talk;
+  const tickets = await Promise.all(
+    [1, 2, 3].map(
+      async () => (await person.ask("POST", `/v1/conversations/${talk.id}/tickets`, { body: {} })).body["ticket"],
+    ),
+  );
+  const headers = { accept: "text/event-stream" };
+  const stream = (await person.call("GET", `/v1/conversations/${talk.id}/events`, { headers })).text();
+  const knock = async (ticket: unknown) => {
+    const offered = { upgrade: "websocket", "sec-websocket-protocol": `holdpoint.v1, ticket.${String(ticket)}` };
+    const url = `${ORIGIN}/v1/conversations/${talk.id}/stream`;
+    return (await exports.default.fetch(new Request(url, { headers: offered }))).status;
+  };
+  expect(await knock(tickets[0])).toBe(101);
+  const admin = await administrator();
+  const path = `/v1/tenant/users/${person.userId}`;
+  await admin.ask("POST", `${path}/deactivate`);
+  expect(await knock(tickets[1])).toBe(401);
+  expect(await stream).toContain('event: closed\ndata: {"code":3003,"reason":"deactivated"}');
+  await admin.ask("POST", `${path}/reactivate`);
+  expect(await knock(tickets[2])).toBe(401);
 });
 
 test("a tenant is locked out whole, and no other is", async () => {

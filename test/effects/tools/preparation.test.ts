@@ -4,34 +4,8 @@ import { expect, test } from "vitest";
 import { canonicalJson } from "../../../src/protocol/canonical-json.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { EVENT_DATA } from "../../../src/protocol/events.ts";
-import { ToolResult } from "../../../src/protocol/tool-result.ts";
-import type { PreparedCall } from "../../../src/run/inputs.ts";
-import { defineTool, type ToolDefinition } from "../../../src/tools/define-tool.ts";
-import { ok } from "../../../src/tools/outcome.ts";
-import { callOf, house, principal, RUN, runOf } from "./house.ts";
-
-const input = z.object({ title: z.string().trim().min(1).max(40), n: z.int().optional() });
-type Definition = ToolDefinition<typeof input, z.ZodUnknown, unknown>;
-
-const tool = (more: Partial<Definition> = {}) =>
-  defineTool<typeof input, z.ZodUnknown, unknown>({
-    name: "act",
-    title: { en: "Act", zh: "行动" },
-    description: "Acts.",
-    input,
-    output: z.unknown(),
-    scope: "acts",
-    authorize: () => ({ ok: true }),
-    execute: () => Promise.resolve(ok(null)),
-    ...more,
-  } as Definition);
-
-const errorOf = (call: PreparedCall | undefined) => {
-  if (call?.kind !== "refused") throw new Error(`not refused: ${JSON.stringify(call)}`);
-  expect(ToolResult.parse({ ...call.payload })).toEqual(call.payload);
-  return call.payload.error;
-};
-const act = (args: unknown) => ({ name: "act", arguments: typeof args === "string" ? args : JSON.stringify(args) });
+import { house, principal, RUN, runOf } from "./house.ts";
+import { act, errorOf, tool, type Definition } from "./preparing.ts";
 
 test("a call is prepared with what it will run with, its digest, its key and its gate", async () => {
   const { prepare } = await house([tool({ undo: "do it again", timeoutMs: 5_000 })]);
@@ -271,64 +245,4 @@ test("sentences come in the language of the run's user", async () => {
   const [bad, good] = await prepare([act("nothing"), act({ title: "a" })], { run });
   expect(bad).toMatchObject({ payload: { displayText: "参数未被接受。", displayLang: "zh" } });
   expect(good).toMatchObject({ title: "行动" });
-});
-
-test("an edit is prepared like a call, and is exact when nothing was made of what was typed", async () => {
-  const { ready, preparation, state } = await house([tool()]);
-  const call = callOf(await ready("act", { title: "a" }));
-  const exact = await preparation.edit(state, runOf(), call, { title: "b", n: 2 });
-  expect(exact).toMatchObject({ kind: "ready", args: { title: "b", n: 2 }, changed: false, gate: call.gate });
-  expect(exact.kind === "ready" && exact.argsDigest).toBe((await ready("act", { title: "b", n: 2 })).argsDigest);
-  expect(await preparation.edit(state, runOf(), call, { title: " b" })).toMatchObject({
-    args: { title: "b" },
-    changed: true,
-  });
-  expect(await preparation.edit(state, runOf(), call, { title: "" })).toMatchObject({
-    kind: "refused",
-    pointer: "/title",
-  });
-  expect(await preparation.edit(state, runOf(), call, ["b"])).toMatchObject({ kind: "refused" });
-});
-
-test("an edit has to be seen again when policy then asks for more, or when the target has moved", async () => {
-  let version = 1;
-  const confirm: Definition["confirm"] = ({ n = 0 }) => (n > 3 ? { quorum: 2 } : true);
-  const preview = () => ({ rows: [], expect: { version } });
-  const { ready, preparation, state } = await house([tool({ confirm, preview })]);
-  const call = callOf(await ready("act", { title: "a", n: 1 }));
-  expect(await preparation.edit(state, runOf(), call, { title: "a", n: 2 })).toMatchObject({ changed: false });
-  expect(await preparation.edit(state, runOf(), call, { title: "a", n: 9 })).toMatchObject({
-    changed: true,
-    gate: { quorum: 2 },
-  });
-  version = 2;
-  expect(await preparation.edit(state, runOf(), call, { title: "a", n: 2 })).toMatchObject({
-    changed: true,
-    expect: { version: 2 },
-  });
-});
-
-test("an edit that needs no yes by itself keeps the question that was asked", async () => {
-  const { ready, preparation, state } = await house([tool({ confirm: ({ n = 0 }) => n > 3 })]);
-  const call = callOf(await ready("act", { title: "a", n: 9 }));
-  expect(await preparation.edit(state, runOf(), call, { title: "a", n: 1 })).toMatchObject({
-    gate: call.gate,
-    changed: false,
-  });
-});
-
-test("a person's result must be what the tool itself would have answered", async () => {
-  const output = z.object({ id: z.string() });
-  const { ready, preparation, state } = await house([{ ...tool(), output } as never]);
-  const call = callOf(await ready("act", { title: "a" }));
-  expect(preparation.result(state, runOf(), call, { id: "7" })).toMatchObject({
-    success: true,
-    source: "person",
-    data: { id: "7" },
-    displayText: "Act: done.",
-  });
-  expect(preparation.result(state, runOf(), call, { id: 7 })).toEqual({ invalid: expect.stringContaining("id: ") });
-  expect(preparation.result(state, runOf(), call, { id: "x".repeat(20_000) })).toEqual({
-    invalid: "The result is too long.",
-  });
 });

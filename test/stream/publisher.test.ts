@@ -1,61 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { EncodedEvent } from "../../src/actor/ports.ts";
-import { ServerFrame, type Delta } from "../../src/protocol/frames.ts";
+import { ServerFrame } from "../../src/protocol/frames.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { State } from "../../src/run/state.ts";
-import type { InProgress } from "../../src/stream/encode-frames.ts";
 import { SocketPublisher } from "../../src/stream/publisher.ts";
-import { nodeJournal } from "../storage/node-journal.ts";
-import { ALICE, call, CONVERSATION, RUN, Talk } from "../storage/talk.ts";
+import { RUN } from "../storage/talk.ts";
 import { FakeSocket, room } from "./fake-socket.ts";
-
-const MESSAGE = `${CONVERSATION}.m2`;
-const delta = (offset: number, text: string): Delta => ({
-  type: "delta",
-  messageId: MESSAGE,
-  attempt: 1,
-  part: 0,
-  offset,
-  text,
-});
-
-class Stage {
-  now = 1_000;
-  progress: InProgress | null = null;
-  readonly lost: unknown[] = [];
-  readonly publisher: SocketPublisher;
-  readonly #sockets: FakeSocket[];
-
-  constructor(...sockets: FakeSocket[]) {
-    this.#sockets = sockets;
-    this.publisher = this.life();
-  }
-
-  /** A new life of the object: the same sockets, no memory. */
-  life(): SocketPublisher {
-    return new SocketPublisher({
-      sockets: room(...this.#sockets),
-      now: () => this.now,
-      inProgress: () => this.progress,
-      log: { warn: (event, fields) => this.lost.push({ event, ...fields }) },
-    });
-  }
-}
-
-/** A conversation of alice's with a viewer, and the events of one gated call. */
-function shared(): { state: State; events: readonly EncodedEvent[] } {
-  const talk = new Talk(nodeJournal());
-  talk.create();
-  talk.turn({
-    type: "command",
-    command: { type: "put_participant", userId: "vic", body: { role: "viewer" } },
-    principal: ALICE,
-    facts: {},
-  });
-  talk.say("pay them");
-  const { events } = talk.answer({ text: "may I?" }, [call({ iban: "secret-iban" })]);
-  return { state: talk.state, events };
-}
+import { delta, MESSAGE, shared, Stage } from "./stage.ts";
 
 describe("events", () => {
   test("reach every participant in order, as the log has them, with their cursor", () => {
@@ -208,112 +158,6 @@ describe("previews", () => {
     stage.publisher.delta(delta(0, "new"));
     expect(slow.frames).toEqual([delta(0, "new")]);
     expect(slow.watcher?.slow).toBeUndefined();
-  });
-});
-
-describe("a reader that does not read", () => {
-  test("still gets events while it is behind, but not for longer than it may be", () => {
-    const slow = new FakeSocket("alice");
-    const stage = new Stage(slow);
-    const { state, events } = shared();
-    slow.bufferedAmount = LIMITS.slowDropBytes + 1;
-    stage.publisher.events(events, state);
-    expect(slow.sent).toHaveLength(events.length);
-    stage.now += LIMITS.slowCloseMs;
-    stage.life().delta(delta(0, "a"));
-    expect(slow.closes).toEqual([{ code: 1013, reason: "reads too slowly" }]);
-  });
-
-  test("is closed at once when the upper bound is passed, and only once", () => {
-    const slow = new FakeSocket("alice");
-    const stage = new Stage(slow);
-    const { state, events } = shared();
-    slow.bufferedAmount = LIMITS.slowCloseBytes + 1;
-    stage.publisher.events(events, state);
-    stage.publisher.delta(delta(0, "a"));
-    stage.publisher.close(1000, "done");
-    expect(slow.closes.map(({ code }) => code)).toEqual([1013]);
-    expect(slow.sent).toEqual([]);
-  });
-
-  test("has its share of what a crowd may keep waiting, and no more", () => {
-    const crowd = Array.from({ length: 128 }, () => new FakeSocket("alice"));
-    const [slow, slower] = crowd;
-    if (!slow || !slower) throw new Error("no crowd");
-    const stage = new Stage(...crowd);
-    const share = LIMITS.slowCrowdBytes / crowd.length;
-    expect(share).toBeLessThan(LIMITS.slowDropBytes);
-    slow.bufferedAmount = share + 1;
-    slower.bufferedAmount = 4 * share + 1;
-    stage.publisher.delta(delta(0, "a"));
-    expect(crowd.filter(({ sent }) => sent.length === 1)).toHaveLength(126);
-    expect(slow.closes).toEqual([]);
-    expect(slower.closes.map(({ code }) => code)).toEqual([1013]);
-    // Alone with as much, it is still served.
-    const alone = new FakeSocket("alice");
-    alone.bufferedAmount = share + 1;
-    new Stage(alone).publisher.delta(delta(0, "a"));
-    expect(alone.sent).toHaveLength(1);
-  });
-
-  test("is not counted as behind for the time in which it had caught up", () => {
-    const slow = new FakeSocket("alice");
-    const stage = new Stage(slow);
-    for (let round = 0; round < 5; round++) {
-      slow.bufferedAmount = LIMITS.slowDropBytes + 1;
-      stage.publisher.delta(delta(0, "a"));
-      stage.now += LIMITS.slowCloseMs - 1;
-      slow.bufferedAmount = 0;
-      stage.publisher.delta(delta(0, "a"));
-    }
-    expect(slow.closes).toEqual([]);
-  });
-});
-
-describe("an expired sign-in", () => {
-  test("closes the socket at the next broadcast, preview or command, with the code for it", () => {
-    const { state, events } = shared();
-    const uses: ((stage: Stage, socket: FakeSocket) => unknown)[] = [
-      ({ publisher }) => publisher.events(events, state),
-      ({ publisher }) => publisher.delta(delta(0, "a")),
-      ({ publisher }, socket) => publisher.admits(socket),
-    ];
-    for (const use of uses) {
-      const socket = new FakeSocket("alice", { expiresAt: 1_000 });
-      const stage = new Stage(socket);
-      stage.now = 999;
-      expect(stage.publisher.admits(socket)).toBe(true);
-      stage.now = 1_000;
-      use(stage, socket);
-      expect(socket.closes).toEqual([{ code: 3000, reason: "token expired" }]);
-      expect(socket.sent).toEqual([]);
-      expect(stage.publisher.admits(socket)).toBe(false);
-    }
-  });
-});
-
-describe("sign-ins that end", () => {
-  test("are known by the earliest of those who still watch", () => {
-    const [alice, bob] = [new FakeSocket("alice", { expiresAt: 2_000 }), new FakeSocket("bob", { expiresAt: 3_000 })];
-    const stage = new Stage(alice, bob);
-    expect(new Stage().publisher.nextEnd()).toBeNull();
-    expect(stage.publisher.nextEnd()).toBe(2_000);
-    stage.now = 2_000;
-    stage.publisher.endDue();
-    // Closed by us, but listed until the other side answers.
-    expect(stage.publisher.nextEnd()).toBe(3_000);
-    expect([alice.closes, bob.closes]).toEqual([[{ code: 3000, reason: "token expired" }], []]);
-    stage.publisher.endDue();
-    expect(alice.closes).toHaveLength(1);
-  });
-
-  test("do not end for a socket that was refreshed", () => {
-    const alice = new FakeSocket("alice", { expiresAt: 2_000 });
-    const stage = new Stage(alice);
-    if (alice.watcher) alice.keep({ ...alice.watcher, expiresAt: 9_000 });
-    stage.now = 2_000;
-    stage.publisher.endDue();
-    expect([stage.publisher.nextEnd(), alice.closes]).toEqual([9_000, []]);
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { effectKey, outstanding, type Effect, type ModelEffect, type ToolEffect } from "../run/outstanding.ts";
 import type { Usage } from "../protocol/run.ts";
-import type { Input, Unstored } from "../run/inputs.ts";
+import type { Input, ModelResult, Unstored } from "../run/inputs.ts";
 import { ownResult } from "../run/results.ts";
 import { NO_USAGE, type State } from "../run/state.ts";
 import type { Clock, Log, ModelPort, Payload, ToolPort, Transcript } from "./ports.ts";
@@ -113,7 +113,16 @@ export class Performer {
     // The provider is let go first: what is written in this turn would hold that back until it is on the disk.
     if (signal.aborted) await anotherTurn(clock);
     const { id: effectId, attempt, incarnation } = effect;
-    this.#deps.deliver({ type: "model_answered", effectId, attempt, incarnation, result }, payloads);
+    this.#deps.deliver(
+      { type: "model_answered", effectId, attempt, incarnation, result: this.#withLoss(result) },
+      payloads,
+    );
+  }
+
+  /** Counted in the turn that delivers it, so that it is what the transcript leaves out at that commit. */
+  #withLoss(result: ModelResult): ModelResult {
+    if (result.kind !== "failed" || result.stop.code !== "context_too_long") return result;
+    return { ...result, leavesOut: this.#deps.transcript().leavesOut() };
   }
 
   async #call(effect: ToolEffect, flight: Flight): Promise<void> {

@@ -154,6 +154,8 @@ export interface Transcript {
   append(event: Event, payload: (digest: string) => string | null): void;
   /** The messages' JSON without the enclosing brackets. */
   messages(): string;
+  /** How many messages are no longer told once a run has ended `context_too_long` here. */
+  leavesOut(): number;
 }
 
 export interface ToolPort {

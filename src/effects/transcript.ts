@@ -58,6 +58,10 @@ export class ModelTranscript implements Transcript {
     return this.#json;
   }
 
+  leavesOut(): number {
+    return this.#shortened().leftOut;
+  }
+
   append(event: Event, payload: Payloads): void {
     switch (event.type) {
       case "run.queued":
@@ -175,11 +179,14 @@ export class ModelTranscript implements Transcript {
   }
 
   #shorten(): void {
-    const told = { json: this.#json, turns: this.#turns };
-    const { json, turns } = shortened(told, { calls: this.#calls, said: this.#said });
+    const { json, turns } = this.#shortened();
     this.#json = json;
     this.#turns = [...turns];
     this.#trailing = [];
+  }
+
+  #shortened() {
+    return shortened({ json: this.#json, turns: this.#turns }, { calls: this.#calls, said: this.#said });
   }
 
   /** The step is over: its message and the results go in, then what was said meanwhile. */

@@ -84,6 +84,8 @@ export type ModelResult =
   | {
       readonly kind: "failed";
       readonly stop: Stop;
+      /** Of a request that was too long: how many messages the model is no longer told from here on. */
+      readonly leavesOut?: number;
       readonly text: TextBody;
       readonly finishReason: string | null;
       readonly usage: Usage;

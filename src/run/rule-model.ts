@@ -88,7 +88,12 @@ export function modelFailed(draft: Draft, run: RunState, step: StepState, result
   if (again && !run.halt) return supersede(draft, run, step, "retry", result);
   completeMessage(draft, run, result.text, "incomplete");
   finishStep(draft, run, step, result);
-  if (!run.halt) endRun(draft, draft.run, result.stop);
+  if (run.halt) return;
+  // The transcript is cut where the log has a run that ended so; this says it to people, in the same commit.
+  if (code === "context_too_long" && result.leavesOut) {
+    draft.emit("context.trimmed", SYSTEM, { messages: result.leavesOut, reason: code }, run.id);
+  }
+  endRun(draft, draft.run, result.stop);
 }
 
 /**

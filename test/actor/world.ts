@@ -212,7 +212,7 @@ export class World {
           return null;
         },
       },
-      transcript: () => ({ append: () => undefined, messages: () => "" }),
+      transcript: () => ({ append: () => undefined, messages: () => "", leavesOut: () => 0 }),
       generation: () => "abcd1234",
       sha256: async (text) => createHash("sha256").update(text).digest("base64url"),
       settings: { watchdogMs: 30_000, checkpointMs: 1_000, outboxMs: 30_000 },

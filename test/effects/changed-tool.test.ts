@@ -67,7 +67,7 @@ async function deploy(journal: Journal, change: Partial<Definition> | null) {
     agents: new Agents(catalogue, preparation, settings),
     registry: { claim: async () => true, release: async () => undefined },
     projector: { drain: async () => null },
-    transcript: () => ({ append: () => undefined, messages: () => "" }),
+    transcript: () => ({ append: () => undefined, messages: () => "", leavesOut: () => 0 }),
     generation: () => "abcd1234",
     sha256,
     settings: { watchdogMs: 30_000, checkpointMs: 1_000, outboxMs: 30_000 },

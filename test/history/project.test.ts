@@ -103,7 +103,7 @@ test(
       expect(from).toBe(story.events.length);
     }
     const unseen = EventType.options.filter((type) => !types.has(type));
-    expect(unseen).toEqual(["conversation.deleted", "context.trimmed"]);
+    expect(unseen).toEqual(["conversation.deleted"]);
   },
 );
 

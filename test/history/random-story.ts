@@ -80,6 +80,14 @@ export function randomStory(seed: number, turns: number): Script {
         finishReason: null,
         usage,
       },
+      {
+        kind: "failed",
+        stop: { code: "context_too_long", detail: "x", retryable: false },
+        leavesOut: pick(0, 3),
+        text: { text: "" },
+        finishReason: null,
+        usage,
+      },
     ];
     return { ...named(effect), type: "model_answered", result: pick(...results) };
   };

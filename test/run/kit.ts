@@ -136,7 +136,7 @@ export const cutTextOf = (text: string): Answered =>
   answered({ verdict: "truncated_text", text: { text }, finishReason: "length" });
 export const cutCallsOf = (calls: readonly PreparedCall[]): Answered =>
   answered({ verdict: "truncated_calls", finishReason: "length", calls });
-export const failedOf = (code: StopCode, text = ""): ModelResult => ({
+export const failedOf = (code: StopCode, text = ""): Extract<ModelResult, { kind: "failed" }> => ({
   kind: "failed",
   stop: stopOf(code, "The provider said no."),
   text: { text },

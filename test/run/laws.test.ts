@@ -45,12 +45,7 @@ function bringToRest(driver: Driver): void {
 }
 
 /** Not of runs, or not emitted by the core. */
-const ELSEWHERE: readonly EventType[] = [
-  "context.trimmed",
-  "conversation.updated",
-  "participant.removed",
-  "participant.role_changed",
-];
+const ELSEWHERE: readonly EventType[] = ["conversation.updated", "participant.removed", "participant.role_changed"];
 
 test(
   "The random histories reach every event of a run, every terminal status and every way to become unknown",

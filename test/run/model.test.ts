@@ -116,6 +116,19 @@ describe("How a model's answer ends", () => {
     expect(stop(driver)).toBe(code);
   });
 
+  test("too long, with messages that are no longer told: the log says how many, before the run's last event", () => {
+    const driver = asking().answer({ ...failedOf("context_too_long"), leavesOut: 4 } as const);
+    expect(driver.types).toEqual(["step.finished", "context.trimmed", "run.failed"]);
+    expect(driver.event("context.trimmed").data).toEqual({ messages: 4, reason: "context_too_long" });
+  });
+
+  test("nothing is said of messages that are left out where none is, or after another failure", () => {
+    const nothing = asking().answer({ ...failedOf("context_too_long"), leavesOut: 0 } as const);
+    expect(nothing.types).toEqual(["step.finished", "run.failed"]);
+    const other = asking().answer({ ...failedOf("model_error"), leavesOut: 4 } as const);
+    expect(other.types).toEqual(["step.finished", "run.failed"]);
+  });
+
   test("failed after text was shown: the text is kept, incomplete", () => {
     const driver = asking().answer(failedOf("model_error", "so far"));
     expect(driver.types).toEqual(["message.completed", "step.finished", "run.failed"]);

@@ -46,7 +46,7 @@ const MOVES = {
     ),
   }),
   fail: fc.record({
-    code: fc.constantFrom("model_overloaded", "model_unauthorized"),
+    code: fc.constantFrom("model_overloaded", "model_unauthorized", "context_too_long"),
     text: fc.constantFrom("", "so far"),
   }),
   tool: fc.record({ pick: small, outcome: fc.constantFrom(...OUTCOMES) }),

@@ -38,7 +38,7 @@ export class Player {
       case "say":
         return this.#say(move.what);
       case "fail":
-        return this.#answer(kit.failedOf(move.code, move.text));
+        return this.#answer({ ...kit.failedOf(move.code, move.text), leavesOut: 2 });
       case "tool": {
         const effect = nth(
           outstanding(driver.state, driver.now).filter(({ kind }) => kind === "tool"),

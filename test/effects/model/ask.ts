@@ -96,7 +96,7 @@ export async function ask(client: ModelClient, asking: Asking = {}) {
     {
       state: story.state,
       signal,
-      transcript: { append: () => undefined, messages: () => story.json },
+      transcript: { append: () => undefined, messages: () => story.json, leavesOut: () => story.leavesOut },
       onText: (text, part) => {
         shown.push({ text, part });
         asking.onText?.(text, part);

@@ -203,6 +203,10 @@ export class Story {
     return this.#transcript.messages();
   }
 
+  get leavesOut(): number {
+    return this.#transcript.leavesOut();
+  }
+
   messages(): ChatMessage[] {
     return JSON.parse(`[${this.json}]`) as ChatMessage[];
   }

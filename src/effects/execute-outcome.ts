@@ -7,7 +7,7 @@ import { langOf } from "../protocol/texts.ts";
 import type { ToolError } from "../protocol/tool-result.ts";
 import type { ToolAnswer } from "../run/inputs.ts";
 import type { Tool } from "../tools/define-tool.ts";
-import { AmbiguousOutcome, type ToolFailure } from "../tools/outcome.ts";
+import { AmbiguousOutcome } from "../tools/outcome.ts";
 import { plainJson } from "./tool-plain-json.ts";
 import { scrubSecrets } from "./tool-scrub.ts";
 import { doneText, failedResult, ownError, succeededResult, toolError, type CallRef } from "./tool-result.ts";
@@ -110,7 +110,7 @@ function failureOf(error: unknown): unknown {
 
 function errorOf(failure: unknown, secrets: readonly string[]): ToolError {
   const plain = plainJson(failure);
-  return toolError(membersOf(plain.ok ? plain.value : null) as unknown as ToolFailure, secrets);
+  return toolError(membersOf(plain.ok ? plain.value : null), secrets);
 }
 
 /** Its members, read once; of anything else, and where reading throws, none. */

@@ -48,7 +48,10 @@ export function ownError(
 }
 
 /** A tool's own word on why it failed; code and sentence are bounded and cleaned, whatever they were. */
-export function toolError(failure: ToolFailure, secrets: readonly string[]): ToolError {
+export function toolError(
+  failure: { readonly [K in keyof ToolFailure]?: unknown },
+  secrets: readonly string[],
+): ToolError {
   const { code, message, retryable, layer, http } = failure;
   const named = typeof code === "string" && /^[\w.:-]{1,64}$/.test(code);
   const sentence = cleanSentence(message, SENTENCE_CHARS, secrets);
@@ -57,13 +60,19 @@ export function toolError(failure: ToolFailure, secrets: readonly string[]): Too
     code: named ? code : "tool_failed",
     message: sentence === "" ? textOf("call.tool_failed", "en") : sentence,
     retryable: retryable === true,
-    ...(http && Number.isInteger(http.status) ? { http: httpOf(http, secrets) } : {}),
+    ...httpOf(http, secrets),
   };
 }
 
-function httpOf({ status, body }: NonNullable<ToolFailure["http"]>, secrets: readonly string[]) {
-  if (typeof body !== "string") return { status };
-  return { status, body: cutText(scrubSecrets(cutText(body, HTTP_BODY_CHARS * 2), secrets), HTTP_BODY_CHARS) };
+/** Of an answer, its status and the beginning of its body; nothing where there is no status. */
+function httpOf(http: unknown, secrets: readonly string[]): { http?: { status: number; body?: string } } {
+  if (typeof http !== "object" || http === null || !("status" in http)) return {};
+  const { status } = http;
+  if (typeof status !== "number" || !Number.isInteger(status)) return {};
+  if (!("body" in http) || typeof http.body !== "string") return { http: { status } };
+  return {
+    http: { status, body: cutText(scrubSecrets(cutText(http.body, HTTP_BODY_CHARS * 2), secrets), HTTP_BODY_CHARS) },
+  };
 }
 
 /** @param text which of our sentences people read, where it is not the code's own */

@@ -98,12 +98,18 @@ async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw badResponse("The backend's answer was too long.", { status: response.status });
-    text += decoder.decode(chunk, { stream: true });
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MAX_BYTES) {
+      // Not awaited: the backend may take its time, and what is said of it does not depend on that.
+      reader.cancel().catch(() => undefined);
+      throw badResponse("The backend's answer was too long.", { status: response.status });
+    }
+    text += decoder.decode(value, { stream: true });
   }
-  return text + decoder.decode();
 }
 
 const BROKEN = Symbol("no JSON");

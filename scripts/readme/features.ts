@@ -1,6 +1,7 @@
 /**
  * What the service promises, row by row, and how far it has come: the feature table of both READMEs. A row *works* only
  * when everything that it names is there and tested; what is missing is said in `gap`. test/docs holds that the tests exist.
+ * One table, and so one file, however long: its rows are read together, in their order.
  */
 export interface Words {
   readonly en: string;

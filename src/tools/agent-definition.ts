@@ -39,5 +39,6 @@ export interface Agent extends Omit<AgentDefinition<unknown>, "deps"> {
 }
 
 export function defineAgent<Deps>(definition: AgentDefinition<Deps>): Agent {
+  // Only what its own `deps` returns is handed to its tools, so nobody can give them another agent's.
   return definition as unknown as Agent;
 }

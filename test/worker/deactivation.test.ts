@@ -9,8 +9,8 @@ import { COMMON_TEXT, Talk } from "./harness/talk.ts";
 import { upgrade } from "./harness/watcher.ts";
 
 const PROPOSE = { fixture: "common_propose_transfer" };
-const administrator = () => signInTo(TENANT, "root", ["tenant:admin"]);
-const platform = () => signInTo("operations", "root", ["platform:admin"]);
+const administrator = () => signInTo(TENANT, "olga", ["tenant:admin"]);
+const platform = () => signInTo("operations", "olga", ["platform:admin"]);
 const why = { "x-audit-reason": "a test" };
 
 const codeOf = async (
@@ -169,13 +169,13 @@ test("a paused tenant begins nothing, and people can still say no", async () => 
 test("only administrators change standings, of their own tenant, and never their own", async () => {
   const ann = await signIn();
   const admin = await administrator();
-  const stranger = await signInTo("elsewhere", "root", ["tenant:admin"]);
+  const stranger = await signInTo("elsewhere", "olga", ["tenant:admin"]);
   expect(await codeOf(ann.ask("POST", "/v1/tenant/users/bob/deactivate"))).toEqual([403, "scope_missing"]);
   expect(await codeOf(admin.ask("POST", "/v1/admin/tenants/acme/pause", { headers: why }))).toEqual([
     403,
     "scope_missing",
   ]);
-  expect(await codeOf(admin.ask("POST", "/v1/tenant/users/root/deactivate"))).toEqual([403, "forbidden"]);
+  expect(await codeOf(admin.ask("POST", "/v1/tenant/users/olga/deactivate"))).toEqual([403, "forbidden"]);
   const root = await platform();
   expect(await codeOf(root.ask("POST", "/v1/admin/tenants/operations/deactivate", { headers: why }))).toEqual([
     403,

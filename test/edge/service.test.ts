@@ -105,6 +105,19 @@ describe("a service with settings that it may not serve with", () => {
   });
 });
 
+it("calls what may pass no setting: the client may try again, the log has the cause, nothing else is told", async () => {
+  const log: { event: string; error: unknown }[] = [];
+  const quiet = { info: () => undefined, warn: () => undefined };
+  const cause = new Error("the database is locked");
+  const edge = refusingEdge(cause, { ...quiet, error: (event, error) => void log.push({ event, error }) }, () => NOW);
+  const answer = await edge.fetch(new Request(`${BASE}/healthz`));
+  expect(answer.headers.get("retry-after")).toBe("1");
+  const problem = await problemIn(answer);
+  expect(problem).toMatchObject({ status: 503, code: "overloaded", retryable: true });
+  expect(JSON.stringify(problem)).not.toContain("locked");
+  expect(log).toEqual([{ event: "deployment_failed", error: cause }]);
+});
+
 describe("the table of routes", () => {
   const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const table = routesOf({

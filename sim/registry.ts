@@ -1,6 +1,6 @@
 /** The tenant's register of keys: the real one, at the end of a network that loses calls and answers. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Claim, KeyRegistry } from "../src/actor/ports.ts";
+import type { Claim, KeyRegistry } from "../src/actor/tenant-ports.ts";
 import { Registry } from "../src/tenant/registry.ts";
 import type { Kernel } from "./kernel.ts";
 import type { LifePort } from "./life-port.ts";

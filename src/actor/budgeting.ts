@@ -8,7 +8,8 @@ import type { Usage } from "../protocol/run.ts";
 import { lostRequest } from "../run/outstanding.ts";
 import { statusOf } from "../run/status.ts";
 import type { State } from "../run/state.ts";
-import type { Admission, BudgetPort, Clock, Log, ModelPort, Transcript } from "./ports.ts";
+import type { Clock, Log, ModelPort, Transcript } from "./ports.ts";
+import type { Admission, BudgetPort } from "./tenant-ports.ts";
 
 /** So often is said again what has not changed: the ledger forgets what nobody speaks of. */
 const SAY_AGAIN_MS = 10 * 60_000;

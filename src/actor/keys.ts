@@ -9,7 +9,8 @@ import type { RequestContext } from "../protocol/principal.ts";
 import { reject, type Result } from "../protocol/problems.ts";
 import type { CommandAnswer } from "../protocol/rpc.ts";
 import type { Answer } from "./command-answer.ts";
-import type { Claim, Journal, KeyRegistry, Log, Receipt } from "./ports.ts";
+import type { Journal, Log, Receipt } from "./ports.ts";
+import type { Claim, KeyRegistry } from "./tenant-ports.ts";
 
 const KEY_REUSED = reject("idempotency_key_reused", "This key belongs to another request.");
 const UNREGISTERED = reject("overloaded", "The key could not be registered.", { retryAfterMs: 1_000 });

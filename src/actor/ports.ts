@@ -2,19 +2,18 @@
  * What the shell of a conversation needs from the world. The actor knows nothing else of it: in production these are
  * the object's SQLite, its sockets, the model and the tools; in the simulation they are fakes on virtual time.
  */
-import type { Command } from "../protocol/commands.ts";
 import type { BudgetWarning } from "../protocol/budget.ts";
 import type { Event } from "../protocol/events.ts";
 import type { Delta } from "../protocol/frames.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Principal } from "../protocol/principal.ts";
-import type { Rejection } from "../protocol/problems.ts";
 import type { PartialLimits, Run, Usage } from "../protocol/run.ts";
 import type { Page } from "../protocol/rpc.ts";
 import type { ToolResult } from "../protocol/tool-result.ts";
 import type { Facts, Input, ModelResult, PartialText, PreparedEdit, ToolAnswer } from "../run/inputs.ts";
 import type { ModelEffect, ToolEffect } from "../run/outstanding.ts";
 import type { CallState, RunState, State } from "../run/state.ts";
+import type { KeyRegistry, BudgetPort, StandingPort } from "./tenant-ports.ts";
 
 export interface Clock {
   /** Epoch ms. */
@@ -216,54 +215,12 @@ export interface TicketBook {
   burnTicket(nonce: string, expiresAt: number, now: number): boolean;
 }
 
-/** Whether a sign-in still counts, as its tenant says. */
-export interface StandingPort {
-  /** null: it counts, and the command may be done now. Never rejects: who cannot be asked about is refused. */
-  refusal(principal: Principal, command: Command): Promise<Rejection | null>;
-}
-
 /** Sign-ins of those who watch: they end with time, whatever else happens or does not. */
 export interface SignIns {
   /** When the earliest of them ends, in epoch ms; null: nobody watches. */
   nextEnd(): number | null;
   /** Closes the sockets of those that have ended. */
   endDue(): void;
-}
-
-/** One start that asks to be let in. */
-export interface Admission {
-  readonly tenantId: string;
-  readonly conversationId: string;
-  /** Of the request. */
-  readonly id: string;
-  readonly text: string;
-}
-
-/** What the tenant, and the whole service, may still begin. Absent: nothing is limited. */
-export interface BudgetPort {
-  /** null: it may begin. Never rejects. */
-  admit(start: Admission): Promise<Rejection | null>;
-  /** It was let in and came to nothing. */
-  release(start: Admission): void;
-  /** Queued and running runs of the conversation, as they are now. */
-  occupied(tenantId: string, conversationId: string, runs: number): void;
-}
-
-/** What a key is claimed for: this request, in this conversation. */
-export interface Claim {
-  readonly key: string;
-  readonly digest: string;
-  readonly conversationId: string;
-  /** Of the actor that claims: its own, and greater than that of every earlier life of the conversation. */
-  readonly life: string;
-}
-
-/** The tenant's register: a key belongs to one request over all its users and conversations (I6). */
-export interface KeyRegistry {
-  /** false: the key belongs to another request. Claiming again for the same request is not a second claim of another. */
-  claim(tenantId: string, claim: Claim): Promise<boolean>;
-  /** Gives back the claim of a command that was refused. */
-  release(tenantId: string, claim: Claim): Promise<void>;
 }
 
 /** The outbox: brings the log to D1, in the background. */

@@ -6,7 +6,8 @@
  * was reserved is settled whatever became of it; a settlement that does not get through leaves a reservation, which
  * expires.
  */
-import type { Admission, BudgetPort, Clock, Log } from "../actor/ports.ts";
+import type { Clock, Log } from "../actor/ports.ts";
+import type { Admission, BudgetPort } from "../actor/tenant-ports.ts";
 import {
   hasLimits,
   hasSpendLimits,

@@ -1,6 +1,6 @@
 /** Before a command is decided: does its sign-in count, and is it within its sender's rate? */
 import { describe, expect, test } from "vitest";
-import type { StandingPort } from "../../src/actor/ports.ts";
+import type { StandingPort } from "../../src/actor/tenant-ports.ts";
 import { reject } from "../../src/protocol/problems.ts";
 import { nodeJournal } from "../storage/node-journal.ts";
 import { planned, settle, user, World } from "./world.ts";

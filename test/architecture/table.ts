@@ -13,7 +13,7 @@ export type Rule = { readonly folders: readonly Allowed[]; readonly packages: re
 
 const protocol = { from: "protocol" };
 const protocolTypes = { from: "protocol", typeOnly: true } as const;
-const actorPorts = { from: "actor", files: /^ports\.ts$/ };
+const actorPorts = { from: "actor", files: /^(tenant-)?ports\.ts$/ };
 const cloudflare = { from: "cloudflare:workers" };
 
 /** An adapter may hold the actor's ports and the core's types and pure helpers, not the actor itself. */

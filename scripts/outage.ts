@@ -1,5 +1,5 @@
 /**
- * `npm run outage [-- --seconds 60]`: D1 takes no writes for a minute, while people go on. Conversations answer, a
+ * `npm run outage [-- --seconds 60] [--figures FILE]`: D1 takes no writes for a minute, while people go on. Conversations answer, a
  * confirmed act is done, the list says how old it is; and when D1 is back, everything arrives there without a request.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { pause } from "../rigs/common/figures.ts";
+import { keptIn } from "../rigs/common/kept-figures.ts";
 import { HistoryOutage } from "../rigs/common/history-outage.ts";
 import { signIn } from "../rigs/common/people.ts";
 import { withHistory } from "../rigs/crash/history-file.ts";
@@ -17,7 +18,8 @@ import { finish } from "./report.ts";
 import { bundleInto } from "./runtime/bundle.ts";
 import { freePort, startRuntime } from "./service.ts";
 
-const seconds = Number(parseArgs({ options: { seconds: { type: "string", default: "60" } } }).values.seconds);
+const { values } = parseArgs({ options: { seconds: { type: "string", default: "60" }, figures: { type: "string" } } });
+const seconds = Number(values.seconds);
 /** Between two attempts to take the lock, and two looks at what has come of it. */
 const LOOK_MS = 50;
 const PATIENCE_MS = 120_000;
@@ -118,4 +120,4 @@ const honest = [...lists.keys()].every((answer) => answer === before || answer =
 const ok = turns > 0 && confirmed > 0 && honest && after === head && later === head;
 if (ok) rmSync(dir, { recursive: true, force: true });
 else console.log(`the data is kept in ${dir}`);
-finish(ok, { seconds, turns, confirmed, before, meanwhile, head, after, later, caughtUpMs });
+finish(ok, { seconds, turns, confirmed, before, meanwhile, head, after, later, caughtUpMs }, keptIn(values.figures));

@@ -6,12 +6,13 @@
  * more must hit every coverage mark at least 10 times. `--seed S` alone plays that one, tells what happened and makes it
  * smaller (`--keep` adds it to the regressions). `--planted` plants bugs (those whose name has `--bug`) and wants each
  * found; `--keep` keeps the seeds that found them. `--exhaustive` plays every order of a small conversation with every
- * place to die.
+ * place to die. `--figures FILE` keeps the report of random schedules.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { keptIn } from "../rigs/common/kept-figures.ts";
 import { MARKS, type Mark } from "../sim/marks.ts";
 import { minimise, type Regression } from "../sim/minimise.ts";
 import { hunt, type Hunted } from "../sim/planted/hunt.ts";
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     exhaustive: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     processes: { type: "string" },
+    figures: { type: "string" },
   },
 });
 /** From so many schedules on, every mark must have been hit so often. */
@@ -89,18 +91,22 @@ async function random(count: number): Promise<void> {
   const rare = [...marks].filter(([, hits]) => hits < OFTEN).map(([mark]) => mark);
   const covered = count < COVERS_ALL || rare.length === 0;
   for (const [mark, hits] of Object.entries(counts)) console.error(`${String(hits).padStart(7)}  ${mark}`);
-  finish(failed.length === 0 && covered, {
-    schedules: sums.schedules,
-    violations: failed.length,
-    ...(failed.length > 0 ? { failed: failed.slice(0, 10).map(lawsOf) } : {}),
-    marksBelow10: rare,
-    events: sums.events,
-    perSecond: perSecond(sums.schedules),
-    processes,
-    seed,
-    regressions: regressions.length,
-    marks: counts,
-  });
+  finish(
+    failed.length === 0 && covered,
+    {
+      schedules: sums.schedules,
+      violations: failed.length,
+      ...(failed.length > 0 ? { failed: failed.slice(0, 10).map(lawsOf) } : {}),
+      marksBelow10: rare,
+      events: sums.events,
+      perSecond: perSecond(sums.schedules),
+      processes,
+      seed,
+      regressions: regressions.length,
+      marks: counts,
+    },
+    keptIn(values.figures),
+  );
 }
 
 /** What has failed once is played before anything else, for ever. */

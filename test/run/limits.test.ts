@@ -112,6 +112,26 @@ describe("A limit ends the run in one commit, with the figures and a word to the
   });
 });
 
+describe("What stays within a limit is not cut", () => {
+  test("the last step that maxSteps allows may answer", () => {
+    const driver = planned([read()], { limits: { maxSteps: 2 } })
+      .tool(1)
+      .answer(finalOf("done"));
+    expect(driver.status(1)).toBe("completed");
+  });
+
+  test.each(["maxRunTokens", "maxConversationTokens"] as const)(
+    "the last token that %s allows may be asked for",
+    (name) => {
+      const driver = asking({ limits: { [name]: 101 } })
+        .answer(planOf([read()], { usage: usageOf(90, 10) }))
+        .tool(1);
+      expect(driver.types).toEqual(["tool_call.finished", "step.started"]);
+      expect(driver.answer(finalOf("done")).status(1)).toBe("completed");
+    },
+  );
+});
+
 describe("A limit that asks", () => {
   const ask: Setting = { limits: { maxSteps: 2 }, policy: { onLimit: "ask" } };
   function tripped(): Driver {

@@ -136,18 +136,23 @@ export function checkWindows(one: ConversationSeen, kills: readonly Kill[], wind
     if (key === undefined || !call) continue;
     windows.killed += 1;
     const { toolCallId, effect } = call.data;
+    const later = ({ at: time }: { readonly at: string }): boolean => Date.parse(time) >= at - CLOCK_MS;
+    const cut = log.findLast(
+      (event): event is EventOf<"tool_call.started"> =>
+        event.type === "tool_call.started" &&
+        event.data.toolCallId === toolCallId &&
+        Date.parse(event.at) <= at + CLOCK_MS,
+    );
+    // Said before, it is said of this attempt: a stop that settled while the answer was on its way.
     const unknown = log.find(
       (event): event is EventOf<"tool_call.became_unknown"> =>
         event.type === "tool_call.became_unknown" &&
         event.data.toolCallId === toolCallId &&
-        Date.parse(event.at) >= at - CLOCK_MS,
+        (later(event) || event.data.attempt === cut?.data.attempt),
     );
     const proof = one.requests.some((request) => request.key === key && request.at > at && request.answered !== null);
     const finished = log.some(
-      (event) =>
-        event.type === "tool_call.finished" &&
-        event.data.toolCallId === toolCallId &&
-        Date.parse(event.at) >= at - CLOCK_MS,
+      (event) => event.type === "tool_call.finished" && event.data.toolCallId === toolCallId && later(event),
     );
     if (unknown || (finished && proof && effect !== "once")) windows.provedOrUnknown += 1;
     else wrong("X11", `${toolCallId} (${effect}) was cut by a kill (${kind}), and is neither proved nor unknown`);

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { clientFrame, frameIn, OPCODE, type Frame } from "../../scripts/websocket-frames.ts";
 
 export interface SocketOptions {
   readonly url: string;
@@ -12,10 +13,6 @@ export interface SocketOptions {
 }
 
 const HEAD_END = "\r\n\r\n";
-const TEXT = 1;
-const CLOSE = 8;
-const PING = 9;
-const PONG = 10;
 const CLOSE_MS = 500;
 
 export class LoadSocket {
@@ -61,7 +58,7 @@ export class LoadSocket {
   }
 
   send(text: string): void {
-    this.#send(TEXT, Buffer.from(text));
+    this.#send(OPCODE.text, Buffer.from(text));
   }
 
   /** Resolves when the connection is gone: by agreement, or cut after a while. */
@@ -73,14 +70,17 @@ export class LoadSocket {
         clearTimeout(timer);
         resolve();
       });
-      this.#send(CLOSE, Buffer.of(0x03, 0xe8));
+      this.#send(OPCODE.close, Buffer.of(0x03, 0xe8));
     });
   }
 
   #take(chunk: Buffer): void {
     this.#data = this.#data.length === 0 ? chunk : Buffer.concat([this.#data, chunk]);
     if (!this.#isOpen && !this.#upgraded()) return;
-    for (let used = this.#frame(); used > 0; used = this.#frame()) this.#data = this.#data.subarray(used);
+    for (let frame = frameIn(this.#data); frame; frame = frameIn(this.#data)) {
+      this.#data = this.#data.subarray(frame.bytes);
+      this.#taken(frame);
+    }
   }
 
   #upgraded(): boolean {
@@ -97,31 +97,10 @@ export class LoadSocket {
     return this.#isOpen;
   }
 
-  /** @returns the bytes of the frame that was taken; 0: it is not whole yet */
-  #frame(): number {
-    const data = this.#data;
-    if (data.length < 2) return 0;
-    const first = data.readUInt8(0);
-    let length = data.readUInt8(1) & 0x7f;
-    let at = 2;
-    if (length === 126) {
-      if (data.length < 4) return 0;
-      length = data.readUInt16BE(2);
-      at = 4;
-    } else if (length === 127) {
-      if (data.length < 10) return 0;
-      length = Number(data.readBigUInt64BE(2));
-      at = 10;
-    }
-    if (data.length < at + length) return 0;
-    this.#taken(first & 0x0f, (first & 0x80) !== 0, data.subarray(at, at + length));
-    return at + length;
-  }
-
-  #taken(opcode: number, final: boolean, payload: Buffer): void {
-    if (opcode === CLOSE) this.#socket.end();
-    else if (opcode === PING) this.#send(PONG, payload);
-    else if (opcode <= TEXT) {
+  #taken({ opcode, final, payload }: Frame): void {
+    if (opcode === OPCODE.close) this.#socket.end();
+    else if (opcode === OPCODE.ping) this.#send(OPCODE.pong, payload);
+    else if (opcode <= OPCODE.text) {
       this.#parts.push(payload);
       if (!final) return;
       const [only = payload] = this.#parts;
@@ -132,16 +111,7 @@ export class LoadSocket {
     }
   }
 
-  /** A client's frames are masked. */
   #send(opcode: number, payload: Buffer): void {
-    if (this.#socket.destroyed) return;
-    const mask = randomBytes(4);
-    const long = payload.length > 125;
-    const head = Buffer.alloc(long ? 4 : 2);
-    head.writeUInt8(0x80 | opcode, 0);
-    head.writeUInt8(0x80 | (long ? 126 : payload.length), 1);
-    if (long) head.writeUInt16BE(payload.length, 2);
-    const masked = payload.map((byte, n) => byte ^ (mask[n % 4] ?? 0));
-    this.#socket.write(Buffer.concat([head, mask, masked]));
+    if (!this.#socket.destroyed) this.#socket.write(clientFrame(opcode, payload));
   }
 }

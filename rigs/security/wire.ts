@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { request as send, type IncomingMessage } from "node:http";
 import type { Socket as TcpSocket } from "node:net";
+import { clientFrame, closeCodeOf, frameIn, OPCODE, type Frame } from "../../scripts/websocket-frames.ts";
 
 export interface Answer {
   readonly status: number;
@@ -134,62 +135,33 @@ export class Wire {
   }
 
   #take(): void {
-    for (let used = this.#frame(); used > 0; used = this.#frame()) this.#data = this.#data.subarray(used);
+    for (let frame = frameIn(this.#data); frame; frame = frameIn(this.#data)) {
+      this.#data = this.#data.subarray(frame.bytes);
+      this.#taken(frame);
+    }
     for (const look of this.#looks) look();
   }
 
-  #frame(): number {
-    const data = this.#data;
-    if (data.length < 2) return 0;
-    const opcode = data.readUInt8(0) & 0x0f;
-    let length = data.readUInt8(1) & 0x7f;
-    let at = 2;
-    if (length === 126) {
-      if (data.length < 4) return 0;
-      length = data.readUInt16BE(2);
-      at = 4;
-    } else if (length === 127) {
-      if (data.length < 10) return 0;
-      length = Number(data.readBigUInt64BE(2));
-      at = 10;
-    }
-    if (data.length < at + length) return 0;
-    const payload = data.subarray(at, at + length);
-    if (opcode === 8) {
-      this.#send(8, payload.subarray(0, 2));
-      this.#end(length >= 2 ? payload.readUInt16BE(0) : 1005);
+  #taken({ opcode, final, payload }: Frame): void {
+    if (opcode === OPCODE.close) {
+      this.#send(OPCODE.close, payload.subarray(0, 2));
+      this.#end(closeCodeOf(payload));
       this.#socket.end();
-    } else if (opcode === 9) this.#send(10, payload);
-    else if (opcode <= 1) {
+    } else if (opcode === OPCODE.ping) this.#send(OPCODE.pong, payload);
+    else if (opcode <= OPCODE.text) {
       this.#message.push(Buffer.from(payload));
-      if (data.readUInt8(0) & 0x80) {
-        this.heard.push(Buffer.concat(this.#message).toString());
-        this.#message = [];
-      }
+      if (!final) return;
+      this.heard.push(Buffer.concat(this.#message).toString());
+      this.#message = [];
     }
-    return at + length;
   }
 
-  /** A client's frames are masked; with zeros, which changes nothing. */
   #send(opcode: number, payload: Buffer): void {
-    const { length } = payload;
-    const head =
-      length < 126
-        ? Buffer.of(0x80 | opcode, 0x80 | length)
-        : length < 65_536
-          ? Buffer.of(0x80 | opcode, 0x80 | 126, length >> 8, length & 255)
-          : Buffer.concat([Buffer.of(0x80 | opcode, 0x80 | 127), bigEndian(length)]);
-    this.#socket.write(Buffer.concat([head, Buffer.alloc(4), payload]));
+    this.#socket.write(clientFrame(opcode, payload));
   }
 
   #end(code: number): void {
     this.closed ??= code;
     for (const look of this.#looks) look();
   }
-}
-
-function bigEndian(length: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(BigInt(length));
-  return bytes;
 }

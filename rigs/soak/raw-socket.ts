@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { clientFrame, closeCodeOf, frameIn, OPCODE, type Frame } from "../../scripts/websocket-frames.ts";
 
 export interface RawSocketOptions {
   readonly url: string;
@@ -68,49 +69,29 @@ export class RawSocket {
       this.#open = true;
       this.#data = this.#data.subarray(end + HEAD_END.length);
     }
-    for (let used = this.#frame(); used > 0; used = this.#frame()) this.#data = this.#data.subarray(used);
+    for (let frame = frameIn(this.#data); frame; frame = frameIn(this.#data)) {
+      this.#data = this.#data.subarray(frame.bytes);
+      this.#taken(frame);
+    }
   }
 
-  /** @returns the bytes of the frame that was taken; 0: it is not whole yet */
-  #frame(): number {
-    const data = this.#data;
-    if (data.length < 2) return 0;
-    const opcode = data.readUInt8(0) & 0x0f;
-    const final = (data.readUInt8(0) & 0x80) !== 0;
-    let length = data.readUInt8(1) & 0x7f;
-    let at = 2;
-    if (length === 126) {
-      if (data.length < 4) return 0;
-      length = data.readUInt16BE(2);
-      at = 4;
-    } else if (length === 127) {
-      if (data.length < 10) return 0;
-      length = Number(data.readBigUInt64BE(2));
-      at = 10;
-    }
-    if (data.length < at + length) return 0;
-    const payload = data.subarray(at, at + length);
-    if (opcode === 8) {
-      this.#send(8, payload.subarray(0, 2));
+  #taken({ opcode, final, payload }: Frame): void {
+    if (opcode === OPCODE.close) {
+      this.#send(OPCODE.close, payload.subarray(0, 2));
       this.#socket.end();
-      this.#end(length >= 2 ? payload.readUInt16BE(0) : 1005);
-    } else if (opcode === 9) this.#send(10, payload);
-    else if (opcode <= 1) {
+      this.#end(closeCodeOf(payload));
+    } else if (opcode === OPCODE.ping) this.#send(OPCODE.pong, payload);
+    else if (opcode <= OPCODE.text) {
       this.#message.push(payload);
-      if (final) {
-        const text = Buffer.concat(this.#message).toString("utf8");
-        this.#message = [];
-        if (!this.#closed) this.#options.onText(text);
-      }
+      if (!final) return;
+      const text = Buffer.concat(this.#message).toString("utf8");
+      this.#message = [];
+      if (!this.#closed) this.#options.onText(text);
     }
-    return at + length;
   }
 
-  /** A client's frames are masked. */
   #send(opcode: number, payload: Buffer): void {
-    const mask = randomBytes(4);
-    const masked = payload.map((byte, n) => byte ^ (mask[n % 4] ?? 0));
-    this.#socket.write(Buffer.concat([Buffer.of(0x80 | opcode, 0x80 | payload.length), mask, masked]));
+    this.#socket.write(clientFrame(opcode, payload));
   }
 
   #end(code: number): void {

@@ -8,8 +8,11 @@ const DONE: Answer = { text: "Done.", usage: USAGE };
 const transfer = (tool: string) => plan(tool, { recipient_id: OWN, amount_cents: 500 });
 const lookup = plan("lookup_order", { order_id: OWN });
 
-/** Short where silence is what the fault is about; else so long that a busy machine makes none. */
-const patience = (mode: string) => ({ maxToolMs: mode === "timeout" ? 700 : 60_000 });
+/**
+ * Short where silence is what the fault is about, and yet long enough for the request to arrive at a busy backend, which
+ * counts it; else so long that a busy machine makes no silence.
+ */
+const patience = (mode: string) => ({ maxToolMs: mode === "timeout" ? 3_000 : 60_000 });
 
 /** A call that fails in some way, of which the model is told, and which it leaves at that. */
 const told = (

@@ -10,6 +10,7 @@ import type { Kernel } from "./kernel.ts";
 import type { LifePort } from "./life-port.ts";
 import type { Fault } from "./plan.ts";
 import type { Random } from "./random.ts";
+import { CONVERSATION_TABLES } from "../src/history/tables.ts";
 
 type Rows = Record<string, unknown>[];
 type HistoryFault = Extract<Fault, { kind: "history" }>;
@@ -38,16 +39,7 @@ const isOfSearch = (sql: string): boolean => SEARCH.test(sql);
 const SEARCH = /^(INSERT INTO search_docs|INSERT OR REPLACE INTO search|UPDATE search|DELETE FROM search)/;
 
 /** What the projection consists of. */
-const TABLES = [
-  "conversations",
-  "tombstones",
-  "holes",
-  "participants",
-  "messages",
-  "runs",
-  "tool_calls",
-  "confirmations",
-] as const;
+const TABLES = [...CONVERSATION_TABLES.filter((table) => table !== "search_docs"), "tombstones"] as const;
 
 export class HistoryTables {
   readonly #sqlite = new DatabaseSync(":memory:");

@@ -3,17 +3,9 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { CONVERSATION_TABLES } from "../../src/history/tables.ts";
 
-const TABLES = [
-  "conversations",
-  "tombstones",
-  "holes",
-  "participants",
-  "messages",
-  "runs",
-  "tool_calls",
-  "confirmations",
-] as const;
+const TABLES = [...CONVERSATION_TABLES.filter((table) => table !== "search_docs"), "tombstones"] as const;
 
 export type Rows = Record<string, Record<string, unknown>[]>;
 

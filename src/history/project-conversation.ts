@@ -3,6 +3,7 @@ import type { EventOf } from "../protocol/events.ts";
 import { epochOf } from "../protocol/time.ts";
 import { indexTitle, readmit } from "./project-search.ts";
 import { guarded, GUARD, OF_CONVERSATION, type Statement, type Subject } from "./statement.ts";
+import { CONVERSATION_TABLES } from "./tables.ts";
 
 // A younger generation of the same conversation takes the row over; an erased one never comes back.
 const CREATE = `INSERT INTO conversations (tenant_id, conversation_id, generation, seq, agent, title, archived,
@@ -31,19 +32,11 @@ const ENTOMB = `INSERT INTO tombstones (tenant_id, conversation_id, generation, 
 const ENTOMBED = `EXISTS (SELECT 1 FROM tombstones t WHERE t.tenant_id = ?1 AND t.conversation_id = ?2)`;
 const UNINDEX = `DELETE FROM search WHERE rowid IN
   (SELECT doc FROM search_docs WHERE tenant_id = ?1 AND conversation_id = ?2) AND ${ENTOMBED}`;
-const TABLES = [
-  "search_docs",
-  "messages",
-  "confirmations",
-  "tool_calls",
-  "runs",
-  "participants",
-  "holes",
-  "conversations",
-] as const;
 const ERASE = [
   UNINDEX,
-  ...TABLES.map((table) => `DELETE FROM ${table} WHERE tenant_id = ?1 AND conversation_id = ?2 AND ${ENTOMBED}`),
+  ...CONVERSATION_TABLES.map(
+    (table) => `DELETE FROM ${table} WHERE tenant_id = ?1 AND conversation_id = ?2 AND ${ENTOMBED}`,
+  ),
 ];
 
 export function created(subject: Subject, { seq, at, data }: EventOf<"conversation.created">): Statement[] {

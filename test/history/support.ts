@@ -5,6 +5,7 @@ import { d1Destination } from "../../src/history/destination.ts";
 import { project } from "../../src/history/project.ts";
 import type { Read } from "../../src/history/read-outcome.ts";
 import { prepared, type Statement } from "../../src/history/statement.ts";
+import { CONVERSATION_TABLES } from "../../src/history/tables.ts";
 import type { Event } from "../../src/protocol/events.ts";
 import { D1OnNodeSqlite } from "../support/d1-on-node-sqlite.ts";
 import type { Script } from "./script.ts";
@@ -38,17 +39,7 @@ export async function bring(
   }
 }
 
-const TABLES = [
-  "conversations",
-  "tombstones",
-  "holes",
-  "participants",
-  "messages",
-  "runs",
-  "tool_calls",
-  "confirmations",
-  "search_docs",
-] as const;
+const TABLES = [...CONVERSATION_TABLES, "tombstones"] as const;
 
 /** Every row of every table, and what the search index holds, in one order. */
 export function everything(db: D1OnNodeSqlite): Record<string, unknown> {

@@ -316,7 +316,7 @@ export const FEATURES: readonly Feature[] = [
       zh: "告诉模型的只有代码和干净的一句话；工具输出要过校验",
     },
     status: "works",
-    tests: ["test/effects/tools/execution.test.ts", "test/effects/tools/tool-scrub.test.ts"],
+    tests: ["test/effects/tools/tool-output.test.ts", "test/effects/tools/tool-scrub.test.ts"],
   },
   {
     n: 31,

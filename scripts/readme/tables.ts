@@ -3,19 +3,25 @@ import { variableRows } from "../../src/edge/variables.ts";
 import { FEATURES, type Feature, type Words } from "./features.ts";
 import { cellsOf, figures as lastFigures } from "./figures.ts";
 import { BOUNDS } from "./limits.ts";
+import { reliabilityRows } from "./reliability.ts";
 
 export type Lang = keyof Words;
 
-const HEADS: Record<Lang, { features: string[]; figures: string[]; limits: string[]; configuration: string[] }> = {
+const HEADS: Record<
+  Lang,
+  { features: string[]; figures: string[]; reliability: string[]; limits: string[]; configuration: string[] }
+> = {
   en: {
     features: ["#", "what", "status", "tested by"],
     figures: ["", "", "ours", "floor", "ratio", "budget"],
+    reliability: ["what was done, and what came of it", "figures", "by"],
     limits: ["what", "bound"],
     configuration: ["variable", "default", "meaning"],
   },
   zh: {
     features: ["#", "内容", "状态", "测试"],
     figures: ["", "", "本服务", "下限", "比值", "预算"],
+    reliability: ["做了什么，结果如何", "数字", "来源"],
     limits: ["对象", "上限"],
     configuration: ["变量", "默认值", "含义"],
   },
@@ -63,6 +69,8 @@ function figures(lang: Lang): string {
   return `${table(HEADS[lang].figures, cellsOf(last, lang))}\n\n${where}`;
 }
 
+const reliability = (lang: Lang): string => table(HEADS[lang].reliability, reliabilityRows(lang));
+
 const counts = (lang: Lang): string => {
   const of = (status: Feature["status"]) =>
     `${FEATURES.filter((feature) => feature.status === status).length} ${STATUS[status][lang]}`;
@@ -73,6 +81,7 @@ export const PARTS: Readonly<Record<string, (lang: Lang) => string>> = {
   features,
   counts,
   figures,
+  reliability,
   limits,
   configuration,
 };

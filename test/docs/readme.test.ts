@@ -66,6 +66,14 @@ describe.each(pages)("%s", (file) => {
   });
 });
 
+test("the page of guarantees has its figures as the rigs have kept them: npm run readme", () => {
+  const text = read("docs/guarantees.md");
+  expect(namesIn(text)).toEqual(["reliability"]);
+  expect(unpadded(renewed(root, "docs/guarantees.md", text))).toBe(unpadded(text));
+  for (const report of ["sim", "crash", "crash-points", "soak", "outage"])
+    expect(text).toContain(`npm run ${report}\`, \``);
+});
+
 /** As GitHub makes them. */
 const anchorsOf = (text: string): string[] =>
   [...withoutCode(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>

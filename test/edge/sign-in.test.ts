@@ -2,7 +2,19 @@
 import { sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { CONVERSATION, problemIn, testEdge } from "./support/edge.ts";
-import { AUDIENCE, claims, ecKey, ecToken, ISSUER, seconds, SECRET, segment, sharedToken } from "./support/tokens.ts";
+import { ATTACKS } from "./support/attacks.ts";
+import {
+  AUDIENCE,
+  claims,
+  ecKey,
+  ecToken,
+  hs,
+  ISSUER,
+  seconds,
+  SECRET,
+  segment,
+  sharedToken,
+} from "./support/tokens.ts";
 
 const KEY = "k".repeat(32);
 const common = { ENVIRONMENT: "production", HOLDPOINT_KEY: KEY, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
@@ -11,92 +23,6 @@ const shared = (change: Record<string, string> = {}) =>
 
 const me = (test: ReturnType<typeof testEdge>, token: string) =>
   test.call("GET", "/v1/me", { authorization: `Bearer ${token}` });
-
-const hs = (payload: Record<string, unknown>) => sharedToken({ payload: claims(payload) });
-const [validHeader = "", validPayload = "", validSignature = ""] = sharedToken().split(".");
-
-const ATTACKS: readonly (readonly [name: string, token: string])[] = [
-  ["alg none", `${segment({ alg: "none", typ: "at+jwt" })}.${segment(claims())}.`],
-  ["alg NoNe", `${segment({ alg: "NoNe", typ: "at+jwt" })}.${segment(claims())}.`],
-  ["alg none with a signature", sharedToken({ header: { alg: "none" } })],
-  ["an empty alg", sharedToken({ header: { alg: "" } })],
-  ["no alg", sharedToken({ header: JSON.stringify({ typ: "at+jwt" }) })],
-  ["alg as a list", sharedToken({ header: { alg: ["HS256"] } })],
-  ["an algorithm that is not pinned", sharedToken({ header: { alg: "HS512" } })],
-  ["another secret", sharedToken({ secret: "another secret that is long enough too" })],
-  ["an empty secret", sharedToken({ secret: "" })],
-  ["a key in the header", sharedToken({ header: { jwk: { kty: "oct", k: "AAAA" } } })],
-  ["a key address in the header", sharedToken({ header: { jku: "https://evil.test/jwks" } })],
-  ["a certificate address", sharedToken({ header: { x5u: "https://evil.test/cert" } })],
-  ["a certificate", sharedToken({ header: { x5c: ["AAAA"] } })],
-  ["crit", sharedToken({ header: { crit: ["exp"] } })],
-  ["b64 false", sharedToken({ header: { b64: false, crit: ["b64"] } })],
-  ["zip", sharedToken({ header: { zip: "DEF" } })],
-  ["an ID token's type", sharedToken({ header: { typ: "id+jwt" } })],
-  ["no type", sharedToken({ header: { typ: undefined } })],
-  ["a huge kid", sharedToken({ header: { kid: "k".repeat(300) } })],
-  ["a header that is no object", sharedToken({ header: '"HS256"' })],
-  ["an algorithm named twice", sharedToken({ header: '{"alg":"none","alg":"HS256","typ":"at+jwt"}' })],
-  ["a user named twice", sharedToken({ payload: JSON.stringify(claims()).replace("{", '{"su\\u0062":"bob",') })],
-  ["a payload that is no object", sharedToken({ payload: "[]" })],
-  ["a payload that is no JSON", sharedToken({ payload: "{" })],
-  [
-    "a payload that is not UTF-8",
-    sharedToken({ payload: Buffer.from(JSON.stringify(claims({ sub: "al\u00efce" })), "latin1") }),
-  ],
-  ["another audience", hs({ aud: "other" })],
-  ["our audience and another's", hs({ aud: [AUDIENCE, "other"] })],
-  ["no audience", hs({ aud: undefined })],
-  ["an empty list of audiences", hs({ aud: [] })],
-  ["another issuer", hs({ iss: "https://evil.test/" })],
-  ["the issuer without its slash", hs({ iss: ISSUER.slice(0, -1) })],
-  ["the issuer as a list", hs({ iss: [ISSUER] })],
-  ["no exp", hs({ exp: undefined })],
-  ["exp as text", hs({ exp: String(seconds + 600) })],
-  ["exp beyond reason", hs({ exp: 9e99 })],
-  ["a fractional exp", hs({ exp: seconds + 600.5 })],
-  ["no iat", hs({ iat: undefined })],
-  ["issued tomorrow", hs({ iat: seconds + 86_400, exp: seconds + 86_500 })],
-  ["not valid yet", hs({ nbf: seconds + 86_400 })],
-  ["a life of ten years", hs({ exp: seconds + 315_360_000 })],
-  ["an end before its beginning, both within the leeway", hs({ iat: seconds + 20, exp: seconds - 20 })],
-  ["no life at all", hs({ iat: seconds, exp: seconds })],
-  ["no tenant", hs({ tid: undefined })],
-  ["an empty tenant", hs({ tid: "" })],
-  ["the tenant as a list", hs({ tid: ["acme"] })],
-  ["the tenant as an object", hs({ tid: { id: "acme" } })],
-  ["the tenant as a number", hs({ tid: 1 })],
-  ["a tenant with a line break", hs({ tid: "acme\nother" })],
-  ["a tenant with a NUL", hs({ tid: "acme\0" })],
-  ["a tenant of half a character", hs({ tid: "\ud800" })],
-  ["a tenant with spaces around it", hs({ tid: " acme" })],
-  ["no user", hs({ sub: undefined })],
-  ["a null user", hs({ sub: null })],
-  ["a user with a space of no width", hs({ sub: "ali\u200bce" })],
-  ["a user written backwards", hs({ sub: "\u202eecila" })],
-  ["a user on two lines", hs({ sub: "ali\u2028ce" })],
-  ["a user of 256 characters", hs({ sub: "u".repeat(256) })],
-  ["roles as text", hs({ roles: "admin" })],
-  ["roles of objects", hs({ roles: [{}] })],
-  ["scopes as an object", hs({ scope: { all: true } })],
-  ["more than 8 KB", hs({ filler: "f".repeat(8_192) })],
-  ["an encrypted token's five parts", `${sharedToken()}.AAAA.AAAA`],
-  ["two parts", `${validHeader}.${validPayload}`],
-  ["a trailing dot", `${sharedToken()}.`],
-  ["padding", `${sharedToken()}=`],
-  ["no signature", `${validHeader}.${validPayload}.`],
-  ["half a signature", `${validHeader}.${validPayload}.${validSignature.slice(0, 20)}`],
-  ["stray bits after the signature", `${validHeader}.${validPayload}.${strayBit(validSignature)}`],
-  ["a payload changed after signing", `${validHeader}.${segment(claims({ sub: "bob" }))}.${validSignature}`],
-  ["no token at all", "x"],
-];
-
-/** Another last character that stands for the same 32 bytes. */
-function strayBit(signature: string): string {
-  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const last = alphabet.indexOf(signature.slice(-1));
-  return signature.slice(0, -1) + alphabet.charAt(last % 4 === 3 ? last - 1 : last + 1);
-}
 
 describe("the sign-in with a shared secret", () => {
   it("takes a good token, and builds the principal from it", async () => {
@@ -154,7 +80,9 @@ describe("the sign-in with a shared secret", () => {
     const test = shared();
     const token = hs({ exp: seconds + 60 });
     expect((await me(test, token)).status).toBe(200);
-    expect((await me(test, `${token.slice(0, token.lastIndexOf("."))}.${validSignature}`)).status).toBe(401);
+    expect((await me(test, `${token.slice(0, token.lastIndexOf("."))}.${sharedToken().split(".")[2]}`)).status).toBe(
+      401,
+    );
     test.clock.now += 60_000 + 31_000;
     expect(await problemIn(await me(test, token))).toMatchObject({ code: "token_expired" });
   });

@@ -63,3 +63,6 @@ export function rsaToken(key: PublishedKey, header: Record<string, unknown> = {}
   const signed = `${segment({ alg: "RS256", typ: "at+jwt", kid: key.kid, ...header })}.${segment(claims())}`;
   return `${signed}.${createSign("sha256").update(signed).sign(key.privateKey).toString("base64url")}`;
 }
+
+/** Signed with the shared secret, right but for what is given. */
+export const hs = (payload: Record<string, unknown>): string => sharedToken({ payload: claims(payload) });

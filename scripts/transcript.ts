@@ -57,12 +57,15 @@ async function ask(baseUrl: string, path: string): Promise<{ data: { id: string;
 const agentsOf = async (baseUrl: string): Promise<Set<string>> =>
   new Set((await ask(baseUrl, "/v1/agents")).data.map(({ name }) => name));
 
+/** After a death nothing but the alarm wakes an object that nobody asks, and it may stand half a minute ahead. */
+const PATIENCE_MS = 60_000;
+
 /** The conversation of the scene before; where its terminal was ended too early to say it, the one that is new in the list. */
 async function latest(baseUrl: string, played: readonly Played[]): Promise<string> {
   const last = played.at(-1)?.conversationId;
   if (last) return last;
   const known = new Set(played.map(({ conversationId }) => conversationId));
-  for (let looked = 0; looked < 100; looked++) {
+  for (const from = performance.now(); performance.now() - from < PATIENCE_MS;) {
     const [newest] = (await ask(baseUrl, "/v1/conversations?limit=1")).data;
     if (newest && !known.has(newest.id)) return newest.id;
     await new Promise((resolve) => setTimeout(resolve, 200));
